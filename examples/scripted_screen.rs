@@ -200,6 +200,7 @@ pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
         stop_on_pass: false,
         watch: false,
         functions: Functions::default(),
+        live: None,
     })
 }
 

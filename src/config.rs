@@ -3,7 +3,7 @@
 //! | folder | files |
 //! |---|---|
 //! | config | `config.toml`, `models.toml`, `server-keys.toml`, `themes/` |
-//! | state | backups and patches, `runs/`: kept runs (see `history`) |
+//! | state | backups and patches, `runs/`: kept runs (see `history`), `screen.toml`: the look of the screen |
 //! | cache | `profiles/`: measurements of model pairs |
 //! | | `weights/`, `kernels/`: quantised weights, compiled kernels |
 //! | | `builds/`: compiled packages of Rust and Go projects, removed after a month without use |
@@ -48,7 +48,9 @@ impl Settings {
         let python = self.python.take();
         let warnings = self.lay_over(&text, path, true)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let inside = |name: String| folder.join(name).to_string_lossy().into_owned();
+        let is_word = |name: &str| matches!(name, "auto" | "none");
+        let inside =
+            |name: String| if is_word(&name) { name } else { folder.join(name).to_string_lossy().into_owned() };
         if !self.tests.is_empty() {
             // A list of the project stands in the place of the user's.
             self.origins.entry("tests").or_default().retain(|origin| origin.is_in(path));
@@ -131,6 +133,13 @@ fn texts(value: &Value, list: bool, is: fn(&Value) -> bool) -> Option<Vec<String
 /// The value is a text, a number or true or false.
 fn is_plain(value: &Value) -> bool {
     matches!(value, Value::String(_) | Value::Integer(_) | Value::Float(_) | Value::Boolean(_))
+}
+
+/// The place of the value of a setting in the text of a settings file.
+pub(crate) fn place_of(text: &str, setting: &str) -> Option<std::ops::Range<usize>> {
+    let table = toml::de::DeTable::parse(text).ok()?;
+    let mut settings = table.get_ref().iter();
+    settings.find(|(key, _)| key.get_ref() == setting).map(|(_, value)| value.span())
 }
 
 /// `text` as TOML.

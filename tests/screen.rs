@@ -545,6 +545,58 @@ fn the_program_puts_the_accepted_candidate_into_the_file_and_takes_it_back() {
 }
 
 #[test]
+fn what_was_chosen_in_the_palette_is_remembered_at_the_next_start() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("numbers.py"), include_str!("../src/job/example.py")).unwrap();
+    let args = ["numbers.py:is_even", "--tests", "none", "-n", "2"];
+    let start = || Pty::start(program(home.path(), &args), 80, 24);
+    let remembered = || std::fs::read_to_string(home.path().join("bass-tui/screen.toml")).unwrap_or_default();
+    let background = |pty: &Pty| pty.shown.0.lock().unwrap().screen().cell(12, 40).unwrap().bgcolor();
+    let mut pty = start();
+    pty.sees("Enter generate");
+    let before = background(&pty);
+    pty.press(":theme");
+    pty.sees("theme: auto");
+    pty.press(ENTER);
+    pty.sees("now");
+    pty.press("dracula");
+    // It is seen before it is chosen.
+    pty.until("the other background", |screen| screen.cell(12, 40).unwrap().bgcolor() != before);
+    pty.press(ENTER);
+    pty.sees("theme: dracula");
+    pty.press("\x10layout");
+    pty.sees("layout: fit");
+    pty.press(ENTER);
+    pty.sees("columns");
+    pty.press("list");
+    pty.sees("1 of 4");
+    pty.press(ENTER);
+    pty.sees("layout: list");
+    pty.press("q");
+    assert!(pty.ends().success());
+    assert!(remembered().contains("layout = \"list\"") && remembered().contains("theme = \"dracula\""));
+    let mut pty = start();
+    pty.until("the chosen theme", |screen| {
+        screen.contents().contains("Enter generate") && screen.cell(12, 40).unwrap().bgcolor() != before
+    });
+    pty.press(",");
+    pty.sees("layout: list");
+    pty.sees("theme: dracula");
+    pty.press("\x1b");
+    pty.sees("Enter generate");
+    // A damaged memory says nothing.
+    pty.press("q");
+    assert!(pty.ends().success());
+    std::fs::write(home.path().join("bass-tui/screen.toml"), "layout = 'round'\nwrap").unwrap();
+    let mut pty = start();
+    pty.sees("Enter generate");
+    pty.press(",");
+    pty.sees("layout: fit");
+    pty.press("\x03q");
+    assert!(pty.ends().success());
+}
+
+#[test]
 fn a_model_that_does_not_know_the_language_says_so_first() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("lib.rs"), "/// Adds.\nfn add(a: i32, b: i32) -> i32 {\n}\n").unwrap();

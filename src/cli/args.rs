@@ -43,12 +43,17 @@ pub struct TestArgs {
 impl TestArgs {
     /// The user's choice of tests, from the flags or the settings.
     pub fn choice(&self, settings: &Settings) -> TestsChoice {
-        match settings.tests_or(&self.tests) {
-            [] => TestsChoice::IfAny,
-            [one] if one == "auto" => TestsChoice::Auto,
-            [one] if one == "none" => TestsChoice::None,
-            names => TestsChoice::Named(names.to_vec()),
-        }
+        choice(settings.tests_or(&self.tests))
+    }
+}
+
+/// The choice of tests that words make.
+pub fn choice(words: &[String]) -> TestsChoice {
+    match words {
+        [] => TestsChoice::IfAny,
+        [one] if one == "auto" => TestsChoice::Auto,
+        [one] if one == "none" => TestsChoice::None,
+        names => TestsChoice::Named(names.to_vec()),
     }
 }
 

@@ -12,7 +12,7 @@ use super::findings::Findings;
 use super::output::{print, say};
 use super::session::Session;
 use crate::code::{self, Place, TargetSpec};
-use crate::config::PROJECT_FILE;
+use crate::config::{PROJECT_FILE, place_of};
 use crate::files;
 use crate::language::Language;
 use crate::options::{self, Flags, Settings, TESTS};
@@ -177,6 +177,18 @@ fn settings_file(project: &Project, runner: &Runner, settings: &Settings, has_py
         }
     }
     text
+}
+
+/// Gives a setting a value in a settings file: in its place if it is there, else above what the file has.
+pub fn put(path: &Path, setting: &str, value: &str) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::input(format!("{} cannot be written: {error}", path.display()));
+    let before = match files::text(path, files::TEXT) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        read => read.map_err(failed)?,
+    };
+    let Some(place) = place_of(&before, setting) else { return put_first(path, &format!("{setting} = {value}\n")) };
+    let text = [&before[..place.start], value, &before[place.end..]].concat();
+    files::replace(path, failed, |file| file.write_all(text.as_bytes()).map_err(failed))
 }
 
 /// Writes lines at the beginning of a settings file, above what it has; makes the file where it is missing.

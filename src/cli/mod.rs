@@ -12,6 +12,7 @@ mod findings;
 mod first;
 mod history;
 mod init;
+mod live;
 mod man;
 mod memory;
 mod models;

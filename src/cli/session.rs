@@ -21,6 +21,7 @@ use crate::source::{Drafting, LocalModels, LocalSource, ServerSource, Source, So
 use crate::trial::{Project, Runner, Tests, TrialError};
 
 /// Folders, settings and names of models.
+#[derive(Clone)]
 pub struct Session {
     /// The folders of the program.
     pub paths: Paths,

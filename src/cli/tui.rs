@@ -8,6 +8,7 @@ use super::args::{ConsentArgs, TestArgs};
 use super::complete::read_text;
 use super::failure::{Failure, INTERRUPTED};
 use super::first::{self, First};
+use super::live::LiveSettings;
 use super::memory::advice;
 use super::output::{print, say};
 use super::plain;
@@ -158,6 +159,7 @@ pub fn run<'a>(args: &Args, commands: impl Iterator<Item = &'a str>) -> Result<u
         Start::of(args.target.as_deref())?
     };
     let mut session = Session::open_at(&args.screen.options, Some(start.path()))?;
+    remember_theme(&mut session);
     let choice = args.screen.tests.choice(&session.settings);
     let job = start.job(&choice)?;
     if session.settings.plain || is_plain(|name| std::env::var(name).ok()) {
@@ -182,7 +184,8 @@ pub fn run<'a>(args: &Args, commands: impl Iterator<Item = &'a str>) -> Result<u
 /// Runs the screen on a kept run.
 pub fn resume(kept: &Kept, args: &ScreenArgs) -> Result<u8, Failure> {
     expect_terminal()?;
-    let session = Session::open_at(&args.options, kept.head.file.as_deref())?;
+    let mut session = Session::open_at(&args.options, kept.head.file.as_deref())?;
+    remember_theme(&mut session);
     let choice = args.tests.choice(&session.settings);
     let gone = |error: String| {
         let id = &kept.file.id;
@@ -216,6 +219,29 @@ fn expect_terminal() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Opens the source and the sandbox that settings name.
+pub(super) fn opener(session: &Session, unprotected: bool) -> Result<tui::Open, Failure> {
+    let open = session.opener(Session::models_keeping_prompts)?;
+    let (kept, python) = (session.builds(), session.settings.python.clone());
+    Ok(Box::new(move |told| {
+        let source = open(Some(told)).map_err(|e| e.to_string())?;
+        let runner = Runner::probe().keeping(&kept).with_python(python.as_deref());
+        let runner = if unprotected { runner.allow_unprotected() } else { runner };
+        let pool = TrialPool::new(Arc::new(runner)).map_err(|e| format!("the tests cannot be run: {e}"))?;
+        Ok((Arc::from(source), pool))
+    }))
+}
+
+/// The theme that was chosen on the screen, where no file and no flag names one.
+fn remember_theme(session: &mut Session) {
+    let remembered = || tui::remembered_theme(&session.paths.state_dir, &session.paths.themes_dir());
+    if !session.settings.origins.contains_key("theme")
+        && let Some(theme) = remembered()
+    {
+        session.settings.theme = theme;
+    }
+}
+
 /// Opens the screen.
 fn open(
     session: Session,
@@ -224,21 +250,16 @@ fn open(
     functions: tui::Functions,
     resumed: Option<&str>,
 ) -> Result<u8, Failure> {
-    let session = Arc::new(session);
     let options = session.settings.generate.clone();
-    let open = session.opener(Session::models_keeping_prompts)?;
     let unprotected = args.consent.unprotected;
-    let (kept, python) = (session.builds(), session.settings.python.clone());
+    let open = opener(&session, unprotected)?;
+    let at = job.file().map_or_else(|| functions.root.clone(), Path::to_path_buf);
+    let live = LiveSettings::new(session.clone(), at, functions.tests.clone(), unprotected);
+    let session = Arc::new(session);
     let setup = tui::Setup {
         notice: advice(&session, job.language()).filter(|_| resumed.is_none()),
         job,
-        open: Box::new(move |told| {
-            let source = open(Some(told)).map_err(|e| e.to_string())?;
-            let runner = Runner::probe().keeping(&kept).with_python(python.as_deref());
-            let runner = if unprotected { runner.allow_unprotected() } else { runner };
-            let pool = TrialPool::new(Arc::new(runner)).map_err(|e| format!("the tests cannot be run: {e}"))?;
-            Ok((Arc::from(source), pool))
-        }),
+        open,
         options,
         default_stops: !session.settings.no_default_stops,
         limits: session.settings.limits,
@@ -255,6 +276,7 @@ fn open(
             advice: Some(Arc::new(move |language| advice(&session, Some(language)))),
             ..functions
         },
+        live: Some(Box::new(live)),
     };
     let outcome = match tui::run(setup) {
         Ok(outcome) => outcome,

@@ -80,6 +80,11 @@ impl Paths {
         self.state_dir.join("runs")
     }
 
+    /// Layout, wrap and theme of the screen, as they were last.
+    pub fn screen_file(&self) -> PathBuf {
+        self.state_dir.join("screen.toml")
+    }
+
     /// Candidates that could not be written into their file.
     pub fn patches_dir(&self) -> PathBuf {
         self.state_dir.join("patches")
@@ -129,6 +134,7 @@ impl Paths {
             state(self.backups_dir(), "files as they were before a candidate, for undo"),
             state(self.patches_dir(), "candidates that could not be written"),
             state(self.runs_dir(), "runs, for `bass-tui history`"),
+            own(self.screen_file(), "layout, wrap and theme of the screen", false, STATE),
             cache(self.profiles_dir(), "measured costs of models"),
             cache(self.weights_dir(), "quantised weights"),
             cache(self.kernels_dir(), "kernels compiled for a GPU"),
@@ -207,6 +213,6 @@ mod tests {
             }
         }
         // No folder is left out.
-        assert_eq!(places.len(), 12);
+        assert_eq!(places.len(), 13);
     }
 }

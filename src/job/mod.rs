@@ -128,6 +128,11 @@ impl Job {
         Ok(Self::from_target(target, tests)?.showing(self.showing))
     }
 
+    /// The same text with other tests.
+    pub fn with_tests(&self, tests: &TestsChoice) -> Result<Self, JobError> {
+        Ok(Self::new(self.text.clone(), tests)?.showing(self.showing))
+    }
+
     /// The job whose prompts hold the context of these options.
     #[must_use]
     pub fn showing(self, showing: prompt::Options) -> Self {

@@ -49,7 +49,6 @@ enum Work {
     /// Only this generation is still shown.
     Keep(u64),
     /// Lines from now on have the colours of this theme.
-    #[allow(dead_code)] // made by `Highlights::retheme`
     Retheme(Box<Theme>),
 }
 
@@ -221,7 +220,6 @@ impl Highlights {
     }
 
     /// Colours everything anew. The old colours stay until the new ones come.
-    #[allow(dead_code)] // previews of themes use it
     pub fn retheme(&mut self, theme: &Theme) {
         let Some(worker) = &self.worker else { return };
         let _ = worker.send(Work::Retheme(Box::new(theme.clone())));

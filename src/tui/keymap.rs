@@ -22,6 +22,8 @@ pub enum Context {
     Search,
     /// The picker of functions.
     Picker,
+    /// The list of actions and settings.
+    Palette,
     Help,
     /// A yes-or-no question.
     Question,
@@ -29,7 +31,7 @@ pub enum Context {
 
 impl Context {
     /// All contexts with their names in settings and help, in the order of the help.
-    const ALL: [(Context, &'static str); 10] = [
+    const ALL: [(Context, &'static str); 11] = [
         (Context::Global, "global"),
         (Context::Start, "start"),
         (Context::Prompt, "prompt"),
@@ -38,6 +40,7 @@ impl Context {
         (Context::Diff, "diff"),
         (Context::Search, "search"),
         (Context::Picker, "picker"),
+        (Context::Palette, "palette"),
         (Context::Help, "help"),
         (Context::Question, "question"),
     ];
@@ -123,6 +126,9 @@ pub enum Action {
     Bottom,
     Close,
     Pick,
+    Palette,
+    Settings,
+    Keep,
     Choose,
     NextTarget,
     Watch,
@@ -168,6 +174,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Global, A::FocusPrevious, "focus-previous", &["shift-tab"], "previous pane", ""),
     binding(C::Global, A::FocusPane, "focus-pane", &["alt-1", "alt-2", "alt-3", "alt-4", "alt-5", "alt-6", "alt-7", "alt-8", "alt-9"], "pane with this number", ""),
     binding(C::Global, A::Pick, "pick", &["ctrl-t"], "choose a function to complete", ""),
+    binding(C::Global, A::Palette, "palette", &["ctrl-p"], "all actions and settings, to choose from", ""),
     binding(C::Global, A::Help, "help", &["f1"], "this help", ""),
     binding(C::Global, A::Redraw, "redraw", &["ctrl-l"], "draw the screen anew", ""),
     binding(C::Global, A::Suspend, "suspend", &["ctrl-z"], "back to the shell, fg returns", ""),
@@ -177,6 +184,8 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Start, A::FocusPrompt, "focus-prompt", &["i"], "edit the prompt", "edit prompt"),
     binding(C::Start, A::Pick, "pick", &["ctrl-t"], "choose a function to complete", "functions"),
     binding(C::Start, A::Help, "help", &["?"], "this help", "help"),
+    binding(C::Start, A::Palette, "palette", &[":"], "all actions and settings, to choose from", "actions"),
+    binding(C::Start, A::Settings, "settings", &[","], "the settings, to change them", ""),
     binding(C::Start, A::Quit, "quit", &["q", "ctrl-d"], "leave", "quit"),
     binding(C::Start, A::More, "more", &["+", "="], "one candidate more", "more"),
     binding(C::Start, A::Fewer, "fewer", &["-"], "one candidate fewer", "fewer"),
@@ -209,6 +218,8 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::EarlierRun, "earlier-run", &["["], "the run of this function before this one", "earlier run"),
     binding(C::Panes, A::LaterRun, "later-run", &["]"], "the run after this one, up to the newest", "later run"),
     binding(C::Panes, A::Help, "help", &["?"], "this help", "help"),
+    binding(C::Panes, A::Palette, "palette", &[":"], "all actions and settings, to choose from", "actions"),
+    binding(C::Panes, A::Settings, "settings", &[","], "the settings, to change them", ""),
     binding(C::Panes, A::StopAll, "stop-all", &["X"], "stop all", ""),
     binding(C::Panes, A::TestAgain, "test-again", &["T"], "test this candidate again", ""),
     binding(C::Panes, A::More, "more", &["+", "="], "one candidate more, next time", ""),
@@ -229,7 +240,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::NextFound, "next-found", &["n"], "next candidate that passed, or has what is searched", ""),
     binding(C::Panes, A::PreviousFound, "previous-found", &["N"], "previous one", ""),
     binding(C::Panes, A::Filter, "filter", &["f"], "show all, passed, failed, or untested candidates", ""),
-    binding(C::Panes, A::Leave, "leave", &["esc"], "out of zoom, search and filter", ""),
+    binding(C::Panes, A::Leave, "leave", &["esc"], "out of zoom, search and filter", "back"),
     binding(C::Panes, A::FocusPrompt, "focus-prompt", &["i"], "edit the prompt", ""),
     binding(C::Panes, A::FocusPane, "focus-pane", &["1", "2", "3", "4", "5", "6", "7", "8", "9"], "pane with this number", ""),
     binding(C::Panes, A::PaneLeft, "pane-left", &["h", "left"], "pane to the left", ""),
@@ -258,6 +269,8 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Results, A::Mouse, "mouse", &["m"], "mouse on or off", ""),
     binding(C::Results, A::Close, "close", &["esc", "t", "q"], "back to the candidates", "close"),
     binding(C::Results, A::NextTarget, "next-target", &["ctrl-n"], "next unfinished function", ""),
+    binding(C::Results, A::Palette, "palette", &[":"], "all actions and settings, to choose from", ""),
+    binding(C::Results, A::Settings, "settings", &[","], "the settings, to change them", ""),
     binding(C::Results, A::Help, "help", &["?"], "this help", "help"),
 
     binding(C::Diff, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
@@ -266,6 +279,8 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Diff, A::Base, "base", &["b"], "compare with the file, the pick, the marked one", "other base"),
     binding(C::Diff, A::TakeHunk, "take-hunk", &["space"], "take this change from the other text, as a new candidate", "take change"),
     binding(C::Diff, A::Close, "close", &["esc", "d", "p", "q"], "back to the candidates", "close"),
+    binding(C::Diff, A::Palette, "palette", &[":"], "all actions and settings, to choose from", ""),
+    binding(C::Diff, A::Settings, "settings", &[","], "the settings, to change them", ""),
     binding(C::Diff, A::Help, "help", &["?"], "this help", "help"),
     binding(C::Diff, A::NextHunk, "next-change", &["n"], "next change", ""),
     binding(C::Diff, A::PreviousHunk, "previous-change", &["N"], "previous change", ""),
@@ -279,6 +294,17 @@ pub const TABLE: &[KeyBinding] = &[
 
     binding(C::Search, A::Submit, "submit", &["enter"], "find it", "find"),
     binding(C::Search, A::Close, "close", &["esc"], "do not search", "cancel"),
+    binding(C::Palette, A::Choose, "choose", &["enter"], "do it; of a setting list its values, or take one", "choose"),
+    binding(C::Palette, A::Keep, "keep-setting", &["ctrl-s"], "keep this setting, for the project or for all", "keep setting"),
+    binding(C::Palette, A::Close, "choose-none", &["esc"], "back", "back"),
+    binding(C::Palette, A::Help, "help", &["f1"], "this help", "help"),
+    binding(C::Palette, A::LineDown, "choose-next", &["down", "ctrl-n"], "next row", ""),
+    binding(C::Palette, A::LineUp, "choose-previous", &["up", "ctrl-p"], "previous row", ""),
+    binding(C::Palette, A::PageDown, "choose-page-down", &["pgdn"], "page down", ""),
+    binding(C::Palette, A::PageUp, "choose-page-up", &["pgup"], "page up", ""),
+    binding(C::Palette, A::Top, "choose-first", &["home"], "to the first", ""),
+    binding(C::Palette, A::Bottom, "choose-last", &["end"], "to the last", ""),
+
     binding(C::Picker, A::Choose, "choose", &["enter"], "complete this function", "take it"),
     binding(C::Picker, A::Close, "choose-none", &["esc"], "back to the screen", "close"),
     binding(C::Picker, A::Help, "help", &["f1"], "this help", "help"),
@@ -365,7 +391,9 @@ impl Keymap {
         let mut owner: BTreeMap<(Context, Key), &'static str> = BTreeMap::new();
         for (binding, keys) in TABLE.iter().zip(&keys) {
             for &key in keys {
-                if key.types() && matches!(binding.context, Context::Global | Context::Prompt | Context::Picker) {
+                if key.types()
+                    && matches!(binding.context, Context::Global | Context::Prompt | Context::Picker | Context::Palette)
+                {
                     return Err(KeymapError::Typing { action: binding.name, key: key.to_string() });
                 }
                 if let Some(first) = owner.insert((binding.context, key), binding.name) {
@@ -382,13 +410,14 @@ impl Keymap {
         Ok(Self { keys, bound })
     }
 
-    /// Action of `key` in `context`. A question, the help and the picker hear nothing but their own keys and the interrupt.
+    /// Action of `key` in `context`. A question, the help, the picker and the palette hear nothing but their own keys
+    /// and the interrupt.
     pub fn action(&self, context: Context, key: Key) -> Option<Action> {
         if let Some(&action) = self.bound.get(&(context, key)) {
             return Some(action);
         }
         let global = self.bound.get(&(Context::Global, key)).copied()?;
-        let modal = matches!(context, Context::Question | Context::Help | Context::Picker);
+        let modal = matches!(context, Context::Question | Context::Help | Context::Picker | Context::Palette);
         let passes = matches!(global, Action::Interrupt | Action::Suspend | Action::Redraw);
         (!modal || passes).then_some(global)
     }
@@ -415,18 +444,27 @@ impl Keymap {
         self.bindings(context).map(|(binding, keys)| (shown(keys), binding.label)).collect()
     }
 
+    /// All actions of a context, in the order of the table, also those without a key.
+    pub fn all(&self, context: Context) -> impl Iterator<Item = (&'static KeyBinding, &[Key])> {
+        let all = TABLE.iter().zip(&self.keys).filter(move |(binding, _)| binding.context == context);
+        all.map(|(binding, keys)| (binding, keys.as_slice()))
+    }
+
+    /// The meaning of a key in another place of the screen.
+    pub fn elsewhere(&self, from: Context, key: Key) -> Option<&'static KeyBinding> {
+        let places = [Context::Panes, Context::Results, Context::Diff, Context::Start];
+        let mut bindings = places.into_iter().filter(|&place| place != from).flat_map(|place| self.all(place));
+        bindings.find(|(_, keys)| keys.contains(&key)).map(|(binding, _)| binding)
+    }
+
     fn bindings(&self, context: Context) -> impl Iterator<Item = (&'static KeyBinding, &[Key])> {
-        TABLE
-            .iter()
-            .zip(&self.keys)
-            .filter(move |(binding, keys)| binding.context == context && !keys.is_empty())
-            .map(|(binding, keys)| (binding, keys.as_slice()))
+        self.all(context).filter(|(_, keys)| !keys.is_empty())
     }
 }
 
 /// Keys as text; of digits the first and the last.
-fn shown(keys: &[Key]) -> String {
-    let digits = keys.iter().all(|k| matches!(k.code, Code::Char('1'..='9')));
+pub fn shown(keys: &[Key]) -> String {
+    let digits = keys.len() > 2 && keys.iter().all(|k| matches!(k.code, Code::Char('1'..='9')));
     match keys {
         [first, .., last] if digits => format!("{first} to {last}"),
         _ => keys.iter().map(Key::to_string).collect::<Vec<_>>().join(" "),

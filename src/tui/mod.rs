@@ -14,6 +14,8 @@
 //!   text, only while something shows them.
 //! - `scan` finds the functions of a project on a thread and tells them in batches; `targets` makes the job of
 //!   the one that was chosen. The models stay as they are.
+//! - The palette lists the actions of `keymap` and the settings that `Setup::live` offers. `live` changes those, and
+//!   loads other models while the old ones go on. `remembered` keeps the look of the screen between sessions.
 //! - `menu` asks one question before the screen opens: the model, where nothing names one.
 //! - `watching` tells when the files of the job are saved by another program; `app/watch` decides what follows.
 //! - The cursor is on the pick until the user moves it. Enter takes the candidate under it, and asks first if
@@ -31,7 +33,9 @@ pub(crate) mod keeping;
 mod keyboard;
 pub(crate) mod keymap;
 mod layout;
+pub(crate) mod live;
 mod menu;
+pub(crate) mod remembered;
 mod runtime;
 mod scan;
 mod targets;
@@ -59,11 +63,14 @@ use highlight::Highlights;
 use keeping::Keeping;
 use keyboard::Keyboard;
 use keymap::{Keymap, KeymapError};
+pub use live::{Change, Live, LiveSetting};
 pub use menu::{Menu, MenuChoice, MenuRow, choose};
+use remembered::Remembered;
 use runtime::{End, Runtime};
 pub use targets::Functions;
 use terminal::{Guard, Inputs, RealScreen, Screen};
-use theme::{Depth, Theme, ThemeError};
+use theme::{Depth, Theme, ThemeError, Themes};
+pub use world::Open;
 use world::{Incoming, World};
 
 /// Settings that the screen starts with.
@@ -105,6 +112,8 @@ pub struct Setup {
     pub watch: bool,
     /// Functions to choose from.
     pub functions: Functions,
+    /// Settings that can be changed while the screen is open.
+    pub live: Option<Box<dyn Live>>,
 }
 
 /// How the session ended.
@@ -143,13 +152,15 @@ pub enum TuiError {
 /// Runs the screen on the terminal until the user leaves. The terminal is given back in every case.
 pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
     terminal::check().map_err(TuiError::NoTerminal)?;
-    let theme = theme_of(&setup.theme, &setup.themes_dir)?;
+    let themes = Themes::detect(&setup.themes_dir);
+    let theme = themes.find(&setup.theme)?;
     // Mistakes in the settings are said on the normal screen.
     Keymap::new(&setup.keys)?;
     let var = |name: &str| std::env::var(name).ok();
     let captured = !io::stdout().is_terminal();
     let clipboard = clipboard::Tool::of_session();
-    let extras = Extras { hook: true, in_tmux: var("TMUX").is_some(), captured, clipboard };
+    let light = themes.light;
+    let extras = Extras { hook: true, in_tmux: var("TMUX").is_some(), captured, clipboard, light };
     let guard = Guard::enter()?;
     let mut screen = RealScreen::new()?;
     let result = run_on(setup, theme, &mut screen, &mut Keyboard, extras);
@@ -164,8 +175,15 @@ pub fn theme_of(name: &str, folder: &Path) -> Result<Theme, ThemeError> {
     Theme::find(name, folder, light, Depth::detect(var))
 }
 
+/// The theme that the user chose on the screen last, if it can still be had.
+pub fn remembered_theme(state_dir: &Path, folder: &Path) -> Option<String> {
+    let theme = Remembered::load(state_dir).theme;
+    theme.filter(|name| Theme::find(name, folder, false, Depth::True).is_ok())
+}
+
 /// Differences between a terminal and a test.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a thing of its own
 pub struct Extras {
     /// Catch panics of other threads.
     pub hook: bool,
@@ -175,6 +193,8 @@ pub struct Extras {
     pub captured: bool,
     /// Programs that put text on the clipboard.
     pub clipboard: Vec<clipboard::Tool>,
+    /// The terminal's background is light.
+    pub light: bool,
 }
 
 /// Runs the screen on anything that can be drawn on, with input from anywhere.
@@ -201,6 +221,10 @@ pub fn run_on(
     let highlights = Highlights::start(&theme, move |lines| {
         let _ = coloured.send(Incoming::Coloured(lines));
     });
+    let remembered = Remembered::load(&setup.state_dir);
+    state.remember(&remembered);
+    state.palette.theme = setup.theme;
+    let themes = Themes { folder: setup.themes_dir.clone(), light: extras.light, depth: theme.depth };
     let keeping = Keeping::new(&setup.state_dir, setup.history);
     state.picking.folder = setup.functions.folder();
     let picker = setup.functions.at_start.then(|| app::picker::open(&mut state, setup.functions.file.clone(), true));
@@ -212,7 +236,8 @@ pub fn run_on(
         extras,
         sender,
     )
-    .choosing(setup.functions);
+    .choosing(setup.functions)
+    .changing(setup.live, setup.themes_dir, setup.state_dir.clone());
     if let Some(run) = setup.resumed.and_then(|id| world.resume(&setup.state_dir, &id)) {
         for effect in app::update(&mut state, 0, app::Msg::Resumed(Box::new(run))) {
             world.act(effect);
@@ -225,7 +250,7 @@ pub fn run_on(
     if setup.watch {
         world.act(app::Effect::Watch(true));
     }
-    let runtime = Runtime { state, theme, highlights, world, incoming, screen, inputs };
+    let runtime = Runtime { state, theme, themes, highlights, world, incoming, screen, inputs };
     let executor = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     match executor.block_on(runtime.run(setup.open, runtime::signals()))? {
         End::Quit(outcome) => Ok(outcome),

@@ -16,7 +16,7 @@ use super::event::Input;
 use super::frames::Frames;
 use super::highlight::Highlights;
 use super::terminal::{InputStream, Inputs, Screen};
-use super::theme::Theme;
+use super::theme::{Theme, Themes};
 use super::view::{self, Look};
 use super::world::{Incoming, LoopAction, Open, World};
 use crate::signals::{self, Signals};
@@ -56,6 +56,8 @@ pub struct Runtime<'a> {
     pub state: State,
     /// Colours.
     pub theme: Theme,
+    /// All themes, for this terminal.
+    pub themes: Themes,
     /// Colours of code.
     pub highlights: Highlights,
     /// Carries out effects.
@@ -169,6 +171,10 @@ impl Loop<'_> {
                 self.run.screen.send(&sequence)?;
                 self.message(said)
             }
+            Incoming::Reopened(result) => {
+                let msg = self.run.world.reopened(result);
+                self.message(msg)
+            }
             Incoming::Coloured(coloured) => {
                 self.run.highlights.take(coloured);
                 self.frames.request(false);
@@ -182,6 +188,7 @@ impl Loop<'_> {
         for effect in update(&mut self.run.state, self.clock.now(), msg) {
             match self.run.world.act(effect) {
                 LoopAction::Nothing => {}
+                LoopAction::Theme(name) => self.retheme(name)?,
                 LoopAction::Redraw => self.run.screen.clear()?,
                 LoopAction::Mouse(on) => self.run.screen.mouse(on)?,
                 LoopAction::Suspend => self.suspend()?,
@@ -191,6 +198,17 @@ impl Loop<'_> {
         }
         self.run.world.read_ahead(past::next_job(&self.run.state));
         Ok(())
+    }
+
+    fn retheme(&mut self, name: String) -> io::Result<()> {
+        match self.run.themes.find(&name) {
+            Ok(theme) => {
+                self.run.highlights.retheme(&theme);
+                self.run.theme = theme;
+                Ok(())
+            }
+            Err(why) => self.message(Msg::NoTheme { name, why: why.to_string() }),
+        }
     }
 
     fn suspend(&mut self) -> io::Result<()> {
@@ -435,6 +453,7 @@ mod tests {
             stop_on_pass: false,
             watch: false,
             functions: crate::tui::Functions::default(),
+            live: None,
         };
         let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();
         let mut screen = FakeScreen(Terminal::new(TestBackend::new(100, 30)).unwrap(), shown.clone());
@@ -493,6 +512,7 @@ mod tests {
             stop_on_pass: false,
             watch: false,
             functions: crate::tui::Functions::default(),
+            live: None,
         };
         let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();
         let mut screen = FakeScreen(Terminal::new(TestBackend::new(9, 2)).unwrap(), shown);

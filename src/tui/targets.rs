@@ -72,6 +72,11 @@ impl Targets {
         Self { functions, known: Known::default(), stop: Arc::default() }
     }
 
+    /// Functions are tested by these from now on.
+    pub fn test_with(&mut self, tests: TestsChoice) {
+        self.functions.tests = tests;
+    }
+
     /// Ends the scan.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);

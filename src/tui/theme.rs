@@ -1,7 +1,7 @@
 //! Colours by role, from a theme file, brought down to what the terminal can show.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
@@ -188,6 +188,28 @@ pub enum ThemeError {
     File { theme: String, why: String },
     #[error("there is no theme `{name}`; the themes are {built_in}, and the files {folder}/NAME.toml")]
     Unknown { name: String, built_in: String, folder: String },
+}
+
+/// The themes for a terminal.
+#[derive(Clone, Debug)]
+pub struct Themes {
+    /// The user's own.
+    pub folder: PathBuf,
+    /// The terminal's background is light.
+    pub light: bool,
+    pub depth: Depth,
+}
+
+impl Themes {
+    /// For the terminal as its variables and its answer describe it.
+    pub fn detect(folder: &Path) -> Self {
+        let var = |name: &str| std::env::var(name).ok();
+        Self { folder: folder.to_path_buf(), light: background_is_light(var), depth: Depth::detect(var) }
+    }
+
+    pub fn find(&self, name: &str) -> Result<Theme, ThemeError> {
+        Theme::find(name, &self.folder, self.light, self.depth)
+    }
 }
 
 impl Theme {

@@ -9,12 +9,15 @@ use std::thread;
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::app::palette::Changed;
 use super::app::past::Recalled;
 use super::app::picker::Chosen;
 use super::app::tokens::Insight;
 use super::app::watch::{News, Touched};
 use super::app::{Effect, Msg};
 use super::keeping::{self, Keeping};
+use super::live::{Changing, Live};
+use super::remembered::Remembered;
 use super::targets::{self, Functions, Targets};
 use super::watching::Watching;
 use super::{Extras, Outcome, clipboard, editor};
@@ -42,6 +45,8 @@ pub enum Incoming {
     Send(String, Msg),
     /// Lines were coloured.
     Coloured(super::highlight::Coloured),
+    /// Other models are ready, or not.
+    Reopened(Result<Opened, String>),
 }
 
 /// Why the tests of a job cannot be run here.
@@ -53,6 +58,8 @@ fn unfit(job: &Job, judge: &dyn Judge) -> Option<String> {
 /// Action that the loop has to do itself.
 pub enum LoopAction {
     Nothing,
+    /// Show this theme.
+    Theme(String),
     /// Draw every cell.
     Redraw,
     /// Let the terminal report the mouse, or not.
@@ -91,6 +98,11 @@ pub struct World {
     targets: Targets,
     /// Tells when files of the job are saved, if the editor is followed.
     watching: Option<Watching>,
+    changing: Changing,
+    /// Where the state of the screen is remembered; nowhere if empty.
+    state_dir: PathBuf,
+    /// Models are being loaded for the start.
+    opening: bool,
 }
 
 impl World {
@@ -103,6 +115,7 @@ impl World {
         extras: Extras,
         sender: UnboundedSender<Incoming>,
     ) -> Self {
+        let changing = Changing::new(None, PathBuf::new(), sender.clone());
         Self {
             job,
             options,
@@ -120,6 +133,9 @@ impl World {
             written: None,
             targets: Targets::new(Functions::default()),
             watching: None,
+            changing,
+            state_dir: PathBuf::new(),
+            opening: false,
         }
     }
 
@@ -129,8 +145,16 @@ impl World {
         Self { targets: Targets::new(functions), ..self }
     }
 
+    /// Settings that can be changed, themes of the user, and where the look of the screen is remembered.
+    #[must_use]
+    pub fn changing(self, live: Option<Box<dyn Live>>, themes: PathBuf, state_dir: PathBuf) -> Self {
+        let changing = Changing::new(live, themes, self.sender.clone());
+        Self { changing, state_dir, ..self }
+    }
+
     /// Loads models and sandbox on a thread.
-    pub fn open(&self, open: Open) {
+    pub fn open(&mut self, open: Open) {
+        self.opening = true;
         let (sender, job) = (self.sender.clone(), self.job.clone());
         let bytes = sender.clone();
         let told: Told = Arc::new(move |done, total| {
@@ -153,14 +177,106 @@ impl World {
 
     /// Models and sandbox have come; returns the message for the core.
     pub fn opened(&mut self, result: Result<Opened, String>) -> Msg {
+        self.opening = false;
         Msg::Opened(result.map(|(source, pool)| {
             let said = (source.info(), pool.judge().protection().clone());
-            let (window, plain) = (source.window(), source.plain_speed());
-            let chat = window.chat.is_some();
-            self.tell(Msg::Insight(Insight { spelling: Arc::new(window), chat, plain }));
+            self.tell_insight(&*source);
             self.opened = Some((source, pool));
             said
         }))
+    }
+
+    /// Tells how tokens of a source are spelled.
+    fn tell_insight(&self, source: &dyn Source) {
+        let (window, plain) = (source.window(), source.plain_speed());
+        let chat = window.chat.is_some();
+        self.tell(Msg::Insight(Insight { spelling: Arc::new(window), chat, plain }));
+    }
+
+    /// Other models have come; those of before stay if not. Returns the message for the core.
+    pub fn reopened(&mut self, result: Result<Opened, String>) -> Msg {
+        let loaded = self.changing.loading.take();
+        let result = result.map(|(source, pool)| {
+            let info = source.info();
+            self.tell_insight(&*source);
+            // The user's consent belongs to the pool of before.
+            let pool = self.opened.take().map_or(pool, |(_, before)| before);
+            (self.opened, self.ahead) = (Some((source, pool)), None);
+            if let Some((name, value)) = loaded {
+                self.changing.take(&name, &value);
+            }
+            info
+        });
+        self.tell(Msg::Settings(self.changing.settings()));
+        Msg::Reopened(result)
+    }
+
+    /// Gives a setting a value.
+    fn set(&mut self, name: &str, value: &str) -> Result<(Changed, Option<Arc<Job>>), String> {
+        let change = self.changing.change(name, value)?;
+        if let Some(open) = change.open {
+            if self.opening {
+                return Err("the models of the start are still being loaded: wait until they are there".to_owned());
+            }
+            self.changing.load(name, value, open)?;
+            return Ok((Changed { value: value.to_owned(), options: change.options, loads: true }, None));
+        }
+        let mut tested = None;
+        if let Some(tests) = change.tests {
+            let job = Arc::new(self.job.with_tests(&tests).map_err(|why| why.to_string())?);
+            self.job = job.clone();
+            self.targets.test_with(tests);
+            tested = Some(job);
+        }
+        let alternatives = self.options.alternatives;
+        self.options = GenerateOptions { alternatives, ..change.options.clone() };
+        let value = self.changing.take(name, value);
+        Ok((Changed { value, options: change.options, loads: false }, tested))
+    }
+
+    /// Does what the core asks for about settings.
+    fn act_on_settings(&mut self, effect: Effect) {
+        match effect {
+            Effect::Settings => self.tell(Msg::Settings(self.changing.settings())),
+            Effect::Set { name, value } => {
+                let (result, tested) = match self.set(&name, &value) {
+                    Ok((changed, tested)) => (Ok(Box::new(changed)), tested),
+                    Err(why) => (Err(why), None),
+                };
+                self.tell(Msg::Set { name, result });
+                self.tell(Msg::Settings(self.changing.settings()));
+                // Last, because what is said of it says more.
+                if let Some(job) = tested {
+                    self.other_tests(job);
+                }
+            }
+            Effect::Keep { name, value } => self.tell(Msg::Kept(self.changing.keep(&name, &value))),
+            Effect::Remember(remembered) if self.state_dir.as_os_str().is_empty() => drop(remembered),
+            Effect::Remember(remembered) => {
+                let failed = remembered.save(&self.state_dir).err();
+                let said = |why| {
+                    format!(
+                        "the layout is not remembered: {} cannot be written: {why}",
+                        Remembered::file(&self.state_dir).display()
+                    )
+                };
+                self.fault(failed.map(said));
+            }
+            _ => {}
+        }
+    }
+
+    /// The job has other tests. If they cannot be run here, that is said.
+    fn other_tests(&self, job: Arc<Job>) {
+        self.tell(Msg::OtherTests(Arc::clone(&job)));
+        let judge = self.opened.as_ref().map(|opened| opened.1.judge()).filter(|judge| judge.may_run());
+        let (sender, Some(judge)) = (self.sender.clone(), judge) else { return };
+        let check = move || {
+            if let Some(why) = unfit(&job, &*judge) {
+                let _ = sender.send(Incoming::App(Msg::Fault(why)));
+            }
+        };
+        let _ = thread::Builder::new().name("tests".into()).spawn(check);
     }
 
     /// Does what the core asks for, as far as it does not need the terminal.
@@ -239,6 +355,10 @@ impl World {
                 self.copy(text);
             }
             Effect::Alternatives(count) => self.options.alternatives = count,
+            Effect::Theme(name) => return LoopAction::Theme(name),
+            effect @ (Effect::Settings | Effect::Set { .. } | Effect::Keep { .. } | Effect::Remember(_)) => {
+                self.act_on_settings(effect);
+            }
             Effect::Mouse(on) => return LoopAction::Mouse(on),
             Effect::Redraw => return LoopAction::Redraw,
             Effect::Suspend => return LoopAction::Suspend,

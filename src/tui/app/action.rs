@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use super::candidate::{Candidate, Testing};
 use super::effect::Effect;
-use super::past;
 use super::picker;
+use super::refusal::{refusal, unknown};
 use super::run::Run;
 use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Loading, Question, State, While};
 use super::stream::queue;
 use super::update::mark;
 use super::watch;
 use super::{diff, find, tokens};
+use super::{palette, past};
 use crate::job::{Job, label};
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
@@ -25,6 +26,7 @@ const MOST: usize = 64;
 pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
     let context = state.context();
     let action = state.keys.action(context, pressed);
+    let since = state.now.saturating_sub(std::mem::replace(&mut state.last_key, state.now));
     state.notice = None;
     state.armed = state.armed.filter(|(by, _)| action == Some(*by));
     // Whatever the user does next, they have read it; text already written is never lost with it.
@@ -42,7 +44,11 @@ pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
             Vec::new()
         }
         None if context == Context::Picker => picker::typed(state, pressed),
-        None => Vec::new(),
+        None if context == Context::Palette => palette::typed(state, pressed),
+        None => {
+            unknown(state, context, pressed, since);
+            Vec::new()
+        }
     };
     preview(state);
     effects
@@ -56,17 +62,20 @@ fn preview(state: &mut State) {
     }
 }
 
-/// Pasted text goes into the prompt and nowhere else, and never sends it.
-pub fn paste(state: &mut State, text: &str) {
+/// Pasted text goes into what is being typed, the prompt or a query, and never sends it.
+pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
     if state.context() == Context::Prompt {
         state.draft.paste(text);
         preview(state);
     } else if state.context() == Context::Picker {
         picker::paste(state, text);
+    } else if state.context() == Context::Palette {
+        return palette::paste(state, text);
     } else {
         let key = state.key_name(Context::Panes, Action::FocusPrompt);
         state.say(format!("pasted text goes into the prompt: press {key} first"));
     }
+    Vec::new()
 }
 
 /// Actions on the focused candidate and on the views of it; `None` for all others.
@@ -105,14 +114,23 @@ fn of_candidate(state: &mut State, context: Context, action: Action) -> Option<V
     Some(Vec::new())
 }
 
-fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec<Effect> {
+/// What an action of the table does in a place.
+pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec<Effect> {
+    if let Some((during, why)) = refusal(state, action) {
+        state.say_while(during, why);
+        return Vec::new();
+    }
     if let Some(effects) = of_candidate(state, context, action) {
         return effects;
     }
     if let Some(effects) = (context == Context::Picker).then(|| picker::act(state, action)).flatten() {
         return effects;
     }
+    if let Some(effects) = (context == Context::Palette).then(|| palette::act(state, action)).flatten() {
+        return effects;
+    }
     match action {
+        Action::Palette | Action::Settings => return palette::open(state, action == Action::Settings),
         Action::Pick => return picker::open(state, None, false),
         Action::NextTarget => return picker::next(state),
         Action::Interrupt => return interrupt(state),
@@ -134,19 +152,11 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
         Action::HistoryNext if state.draft.at_bottom() => state.draft.next(),
         Action::HistoryPrevious | Action::HistoryNext => state.draft.input(pressed),
         Action::Accept => return accept(state),
-        Action::Undo => {
-            if state.can_undo() {
-                return vec![Effect::Undo];
-            }
-            state.say("nothing to undo: no candidate was written to a file");
-        }
+        Action::Undo => return vec![Effect::Undo],
         Action::ReadAgain => {
-            if state.has_file() {
-                let mut effects = past::newest(state);
-                effects.push(Effect::ReadAgain);
-                return effects;
-            }
-            state.say("there is no file to read again: the prompt is all there is");
+            let mut effects = past::newest(state);
+            effects.push(Effect::ReadAgain);
+            return effects;
         }
         Action::StopOne => return stop_one(state),
         Action::StopAll => return stop_all(state),
@@ -174,13 +184,7 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
         }
         Action::Watch => return watch::toggle(state),
         Action::Help => state.help = Some(0),
-        Action::Results => {
-            if state.has_tests() {
-                state.results = Some(0);
-            } else {
-                state.say("there are no tests; start with --tests FILE, or put >>> examples into the docstring");
-            }
-        }
+        Action::Results => state.results = Some(0),
         Action::Close => close(state),
         Action::Output => {
             state.output = !state.output;
@@ -188,13 +192,7 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
         }
         Action::TestAgain => return test_again(state),
         Action::Copy | Action::CopyProgram => return copy(state, action == Action::CopyProgram),
-        Action::FocusPrompt => {
-            if state.job.editable().is_none() {
-                state.say("the prompt is a list of token ids and cannot be edited");
-            } else {
-                state.focus = Focus::Prompt;
-            }
-        }
+        Action::FocusPrompt => state.focus = Focus::Prompt,
         Action::FocusPanes => {
             state.focus = Focus::Panes;
         }
@@ -234,47 +232,20 @@ fn mark_one(state: &mut State) {
     state.say(words);
 }
 
-/// The focused candidate, once it has ended and says something.
-fn ended(state: &mut State) -> Option<(u64, usize, String)> {
+/// The focused candidate.
+fn focused(state: &State) -> Option<(u64, usize, String)> {
     let run = state.run.as_ref()?;
     let (id, index) = (run.id, run.focus);
-    let candidate = run.focused()?;
-    if candidate.is_live() {
-        let stop = state.key_name(Context::Panes, Action::StopOne);
-        state.say_while(While::Writing(index), format!("{} is still being written; {stop} stops it", label(index)));
-        return None;
-    }
-    if candidate.text.trim().is_empty() {
-        state.say(format!("{} is empty", label(index)));
-        return None;
-    }
-    Some((id, index, candidate.text.clone()))
+    Some((id, index, run.focused()?.text.clone()))
 }
 
-/// Candidates of this run can be changed and tested; says so if not.
-pub(super) fn can_change(state: &mut State) -> bool {
-    let is_over = state.past.is_over();
-    if is_over {
-        let again = state.key_name(Context::Panes, Action::Regenerate);
-        state.say(format!("candidates of an earlier run stay as they are; {again} writes new ones"));
-    }
-    !is_over
-}
-
-fn edit(state: &mut State) -> Vec<Effect> {
-    if !can_change(state) {
-        return Vec::new();
-    }
-    let Some((run, candidate, text)) = ended(state) else { return Vec::new() };
+fn edit(state: &State) -> Vec<Effect> {
+    let Some((run, candidate, text)) = focused(state) else { return Vec::new() };
     vec![Effect::Edit { run, candidate, text }]
 }
 
-fn save_patch(state: &mut State) -> Vec<Effect> {
-    if !state.has_file() {
-        state.say("there is no file that a patch could change");
-        return Vec::new();
-    }
-    let Some((run, _, text)) = ended(state) else { return Vec::new() };
+fn save_patch(state: &State) -> Vec<Effect> {
+    let Some((run, _, text)) = focused(state) else { return Vec::new() };
     vec![Effect::SavePatch { run, text }]
 }
 
@@ -306,6 +277,9 @@ fn interrupt(state: &mut State) -> Vec<Effect> {
     if state.search.as_ref().is_some_and(|search| search.typing) {
         state.search = None;
         return Vec::new();
+    }
+    if state.help.is_none() && state.palette.open.is_some() {
+        return palette::close(state);
     }
     if state.help.is_none() && state.picking.open.is_some() {
         return picker::close(state);
@@ -374,8 +348,7 @@ fn quit(state: &mut State, accept: Option<String>) -> Vec<Effect> {
 }
 
 fn submit(state: &mut State) -> Vec<Effect> {
-    let untouched = state.job.target().is_some() && !state.draft.is_edited();
-    if untouched || state.draft.enter_sends(state.job.language().is_some()) {
+    if state.enter_sends() {
         return generate(state);
     }
     state.draft.newline(state.job.language().is_some());
@@ -422,6 +395,8 @@ fn generate_next(state: &mut State) -> Vec<Effect> {
         seed = old.seed.wrapping_add(1);
         effects = end(old);
     }
+    // A seed that was set is the next one.
+    seed = state.palette.seed.take().unwrap_or(seed);
     state.draft.remember();
     let (id, n) = (state.next_run, state.options.n.clamp(1, MOST));
     state.next_run += 1;
@@ -439,7 +414,7 @@ fn generate_next(state: &mut State) -> Vec<Effect> {
 }
 
 fn accept(state: &mut State) -> Vec<Effect> {
-    let Some((id, index, _)) = ended(state) else { return Vec::new() };
+    let Some((id, index, _)) = focused(state) else { return Vec::new() };
     if let Some(why) = state.past.refusal().map(str::to_owned) {
         state.fail(why);
         return Vec::new();
@@ -474,14 +449,9 @@ fn take(state: &mut State, index: usize) -> Vec<Effect> {
     effects
 }
 
-fn stop_one(state: &mut State) -> Vec<Effect> {
+fn stop_one(state: &State) -> Vec<Effect> {
     let Some(run) = &state.run else { return Vec::new() };
-    if run.focused().is_some_and(super::Candidate::is_live) {
-        return vec![Effect::Cancel { run: run.id, candidate: run.focus }];
-    }
-    let index = run.focus;
-    state.say(format!("{} has ended already", label(index)));
-    Vec::new()
+    vec![Effect::Cancel { run: run.id, candidate: run.focus }]
 }
 
 fn stop_all(state: &mut State) -> Vec<Effect> {
@@ -507,19 +477,8 @@ fn stop_tests(state: &mut State) -> Vec<Effect> {
 }
 
 fn test_again(state: &mut State) -> Vec<Effect> {
-    if state.past.is_over() {
-        let again = state.key_name(Context::Panes, Action::Regenerate);
-        state.say(format!("this run is over, so nothing of it is tested; {again} writes candidates anew"));
-        return Vec::new();
-    }
-    let has_tests = state.has_tests();
     let Some(run) = &mut state.run else { return Vec::new() };
     let index = run.candidates.get(run.focus).and_then(|c| c.duplicate_of).unwrap_or(run.focus);
-    let ready = run.candidates.get(index).is_some_and(|c| !c.is_live() && !c.testing.is_pending());
-    if !has_tests || !ready {
-        state.say(if has_tests { "its tests have not ended yet" } else { "there are no tests" });
-        return Vec::new();
-    }
     let id = run.id;
     run.moved = true;
     state.error = None;
@@ -531,12 +490,8 @@ fn test_again(state: &mut State) -> Vec<Effect> {
     vec![Effect::Test { run: id, candidate: index }]
 }
 
-fn copy(state: &mut State, program: bool) -> Vec<Effect> {
+fn copy(state: &State, program: bool) -> Vec<Effect> {
     let text = state.run.as_ref().and_then(Run::focused).map(|c| c.text.clone()).unwrap_or_default();
-    if text.is_empty() {
-        state.say("there is nothing to copy yet");
-        return Vec::new();
-    }
     vec![Effect::Copy { text, program }]
 }
 
@@ -565,12 +520,21 @@ fn refuse(state: &mut State) -> Vec<Effect> {
     vec![Effect::CancelTests { run: run.id }]
 }
 
-/// The file was read again. Candidates stay if they continue the same prompt, and are tested anew.
+/// The file was read again.
 pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
-    let mut effects = past::newest(state);
+    let effects = past::newest(state);
+    (state.stale, state.applied) = (false, None);
+    let done = format!("{} was read again", state.subject());
+    effects.into_iter().chain(renewed(state, job, &done)).collect()
+}
+
+/// The function has another job. Candidates stay if they continue the same prompt, and are tested anew. `done` is
+/// said then.
+pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effect> {
+    let mut effects = Vec::new();
     let (before, stub) = (state.job.prompt(), job.editable().unwrap_or_default());
     (state.own_body, state.job) = (job.own_body(), job);
-    (state.stale, state.applied, state.question) = (false, None, None);
+    state.question = None;
     mark(state);
     // Typed text stays while the stub in the file is the one it was typed into.
     if state.draft.began_as(&stub) {
@@ -581,20 +545,20 @@ pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
         state.draft.replace(&stub);
     }
     effects.push(Effect::Use { job: state.job.clone() });
-    let (tested, name) = (state.has_tests(), state.subject());
+    let tested = state.has_tests();
     if state.job.prompt() != before {
         effects.extend(state.run.iter().flat_map(end));
         past::put_aside(state);
         past::renewed(state);
         state.results = None;
-        state.done(format!("{name} was read again"));
+        state.done(done);
         return effects;
     }
     past::renewed(state);
     let is_over = state.past.is_over();
     effects.extend(test_all_again(state));
     let again = if tested && state.run.is_some() && !is_over { "; its candidates are tested again" } else { "" };
-    state.done(format!("{name} was read again{again}"));
+    state.done(format!("{done}{again}"));
     effects
 }
 

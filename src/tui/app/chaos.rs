@@ -27,7 +27,7 @@ fn recalled(n: usize) -> Recalled {
 
 /// Anything that can reach the core.
 fn any_msg() -> impl Strategy<Value = Msg> {
-    let keys = "abcdefghijklmnopqrstuvwxyzGRTXYz+-<>[]?1239 ";
+    let keys = "abcdefghijklmnopqrstuvwxyzGRTXYz+-<>[]?1239 :,";
     let code = prop_oneof![
         20 => proptest::sample::select(keys.chars().map(Code::Char).collect::<Vec<_>>()),
         10 => proptest::sample::select(vec![
@@ -102,6 +102,10 @@ fn any_msg() -> impl Strategy<Value = Msg> {
         1 => (1..6_u64).prop_map(|scan| Msg::Scanned { scan, remark: Some("a part".into()) }),
         1 => (1..6_u64).prop_map(|ask| Msg::Targeted { ask, result: Ok(None) }),
         1 => Just(Msg::Preview(super::picker::Preview { path: "src/stats.py".into(), line: 12, text: Ok("a\u{1b}".into()) })),
+        1 => Just(Msg::Settings(super::palette_tests::settings())),
+        1 => Just(Msg::Set { name: "n".into(), result: Err("no".into()) }),
+        1 => Just(Msg::NoTheme { name: "dark".into(), why: "no".into() }),
+        1 => Just(Msg::Reopened(Err("no".into()))),
         1 => Just(Msg::Paste("pasted\ntext".into())),
         1 => Just(Msg::Fault("fault".into())),
         1 => Just(Msg::Applied { run: 1, candidate: 0, result: Ok("f".into()) }),

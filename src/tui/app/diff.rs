@@ -150,9 +150,6 @@ pub fn act(state: &mut State, action: Action) -> Vec<Effect> {
 
 /// Makes a candidate of the focused one in which one change is as in the other text.
 fn take_change(state: &mut State) -> Vec<Effect> {
-    if !super::action::can_change(state) {
-        return Vec::new();
-    }
     let Some(((_, name, base), diff)) = state.base().zip(state.diff) else { return Vec::new() };
     let hunks = state.comparison().map_or(0, |comparison| comparison.hunks);
     let Some(run) = &state.run else { return Vec::new() };

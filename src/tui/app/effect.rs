@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::watch::Touched;
 use crate::job::Job;
+use crate::tui::remembered::Remembered;
 
 /// Something to do; what comes of it returns as a [`super::Msg`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +93,16 @@ pub enum Effect {
     Shown { run: u64 },
     /// Ask for so many other tokens beside each one from now on.
     Alternatives(usize),
+    /// Tell the settings and their values.
+    Settings,
+    /// Give a setting of the program a value.
+    Set { name: String, value: String },
+    /// Put a setting into a file of settings.
+    Keep { name: String, value: String },
+    /// Show this theme.
+    Theme(String),
+    /// Remember what the screen looks like.
+    Remember(Remembered),
     /// Let the terminal report the mouse, or not.
     Mouse(bool),
     /// Draw every cell anew.

@@ -8,6 +8,7 @@ pub mod blocks;
 pub mod candidate;
 #[cfg(test)]
 mod chaos;
+pub mod choices;
 pub mod compare;
 pub mod diff;
 pub mod draft;
@@ -18,11 +19,15 @@ pub mod fixture;
 pub mod matrix;
 pub mod mouse;
 pub mod msg;
+pub mod palette;
+#[cfg(test)]
+pub(crate) mod palette_tests;
 pub mod past;
 #[cfg(test)]
 mod past_tests;
 pub mod picker;
 pub mod progress;
+pub mod refusal;
 pub mod run;
 pub mod state;
 pub mod stream;
@@ -51,6 +56,7 @@ mod tests {
             ("action.rs", include_str!("action.rs")),
             ("blocks.rs", include_str!("blocks.rs")),
             ("candidate.rs", include_str!("candidate.rs")),
+            ("choices.rs", include_str!("choices.rs")),
             ("compare.rs", include_str!("compare.rs")),
             ("diff.rs", include_str!("diff.rs")),
             ("draft.rs", include_str!("draft.rs")),
@@ -59,9 +65,11 @@ mod tests {
             ("matrix.rs", include_str!("matrix.rs")),
             ("mouse.rs", include_str!("mouse.rs")),
             ("msg.rs", include_str!("msg.rs")),
+            ("palette.rs", include_str!("palette.rs")),
             ("past.rs", include_str!("past.rs")),
             ("picker.rs", include_str!("picker.rs")),
             ("progress.rs", include_str!("progress.rs")),
+            ("refusal.rs", include_str!("refusal.rs")),
             ("run.rs", include_str!("run.rs")),
             ("state.rs", include_str!("state.rs")),
             ("stream.rs", include_str!("stream.rs")),

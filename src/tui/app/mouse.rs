@@ -11,7 +11,7 @@ const STEP: usize = 3;
 /// Takes in a click or a step of the wheel.
 pub fn mouse(state: &mut State, mouse: Mouse) {
     // A late report after the mouse was turned off means nothing; questions are answered by keys.
-    if !state.mouse || state.question_is_shown() {
+    if !state.mouse || state.question_is_shown() || state.palette.open.is_some() {
         return;
     }
     let layout = state.layout();

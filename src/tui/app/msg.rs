@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::palette::{Changed, Setting};
 use super::past::Recalled;
 use super::picker::{Chosen, Found, Preview};
 use super::tokens::Insight;
@@ -89,6 +90,24 @@ pub enum Msg {
     Touched(Touched),
     /// The files of the job were read after that.
     Followed(News),
+    /// The settings of the program, with their values.
+    Settings(Vec<Setting>),
+    /// A setting has another value, or why not.
+    Set {
+        name: String,
+        result: Result<Box<Changed>, String>,
+    },
+    /// Other models were loaded, or why not.
+    Reopened(Result<SourceInfo, String>),
+    /// The job has other tests now.
+    OtherTests(Arc<Job>),
+    /// A setting was written to this file, or why not.
+    Kept(Result<String, String>),
+    /// There is no such theme.
+    NoTheme {
+        name: String,
+        why: String,
+    },
     /// The last change of a file was taken back (its path), or why not.
     Undone(Result<String, String>),
     /// A text was sent to the clipboard, or why not.

@@ -1,24 +1,18 @@
 //! The picker: functions that can be completed, filtered while a name is typed.
 
-use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32String};
-
+use super::choices::{Choice, Choices};
 use super::effect::Effect;
 use super::past::Past;
 use super::state::{Focus, State};
 use super::update::mark;
 use crate::job::Job;
 use crate::language::Language;
-use crate::tui::event::{Code, Key};
+use crate::tui::event::Key;
 use crate::tui::keymap::{Action, Context};
-use crate::tui::text::{is_hostile, one_line};
-
-/// Most characters of a query.
-const LONGEST_QUERY: usize = 200;
+use crate::tui::text::one_line;
 
 /// A function that a scan found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,13 +35,14 @@ pub struct Found {
     pub tests: Option<String>,
 }
 
-impl Found {
+impl Choice for Found {
     /// Unfinished ones first, then those of the file that was changed last; tests after all others.
-    fn order(&self) -> (bool, bool, usize, usize) {
+    type Order = (bool, bool, usize, usize);
+
+    fn order(&self) -> Self::Order {
         (self.is_tests, self.finished, self.rank, self.line)
     }
 
-    /// Text that a query is matched with.
     fn haystack(&self) -> String {
         format!("{} {}:{}", one_line(&self.name), self.shown, self.line)
     }
@@ -81,9 +76,8 @@ pub struct Picker {
     pub at_start: bool,
     /// Only functions of one file are listed.
     pub of_file: bool,
-    pub query: String,
-    /// Row under the cursor.
-    pub cursor: usize,
+    /// Functions that were found.
+    pub list: Choices<Found>,
     /// The scan has not ended.
     pub is_scanning: bool,
     /// Why functions are missing.
@@ -91,11 +85,6 @@ pub struct Picker {
     pub preview: Option<Preview>,
     /// Place of the preview that was asked for.
     asked: Option<(PathBuf, usize)>,
-    moved: bool,
-    pattern: Pattern,
-    functions: Vec<(Found, Utf32String)>,
-    /// Score and index of functions that match, the best first.
-    rows: Vec<(u32, usize)>,
 }
 
 /// Everything about choosing a function.
@@ -128,91 +117,19 @@ impl Picker {
             place,
             at_start: false,
             of_file: false,
-            query: String::new(),
-            cursor: 0,
+            list: Choices::default(),
             is_scanning: true,
             remark: None,
             preview: None,
             asked: None,
-            moved: false,
-            pattern: Pattern::default(),
-            functions: Vec::new(),
-            rows: Vec::new(),
         }
-    }
-
-    /// Number of functions, and of those that match.
-    pub fn counts(&self) -> (usize, usize) {
-        (self.functions.len(), self.rows.len())
-    }
-
-    /// The function in a row.
-    pub fn row(&self, row: usize) -> Option<&Found> {
-        self.rows.get(row).map(|&(_, index)| &self.functions[index].0)
-    }
-
-    /// The function under the cursor.
-    pub fn current(&self) -> Option<&Found> {
-        self.row(self.cursor)
-    }
-
-    /// Places of the characters of `NAME PATH:LINE` in a row that match the query.
-    pub fn marks(&self, row: usize) -> Vec<u32> {
-        let mut places = Vec::new();
-        if let Some(&(_, index)) = self.rows.get(row).filter(|_| !self.query.is_empty()) {
-            self.pattern.indices(self.functions[index].1.slice(..), &mut matcher(), &mut places);
-        }
-        places
     }
 
     /// Its preview, if it is that of the function under the cursor.
     pub fn preview(&self) -> Option<&Preview> {
-        let current = self.current()?;
+        let current = self.list.current()?;
         self.preview.as_ref().filter(|preview| preview.path == current.path && preview.line == current.line)
     }
-
-    /// Adds functions; the cursor stays on its function once it was moved.
-    fn add(&mut self, found: Vec<Found>) {
-        let current = self.rows.get(self.cursor).filter(|_| self.moved).map(|&(_, index)| index);
-        let first = self.functions.len();
-        self.functions.extend(found.into_iter().map(|found| {
-            let haystack = Utf32String::from(found.haystack());
-            (found, haystack)
-        }));
-        self.score(first);
-        if let Some(at) = current.and_then(|current| self.rows.iter().position(|&(_, index)| index == current)) {
-            self.cursor = at;
-        }
-    }
-
-    fn search(&mut self, query: String) {
-        self.query = query;
-        self.pattern = Pattern::parse(&self.query, CaseMatching::Smart, Normalization::Smart);
-        self.rows.clear();
-        (self.cursor, self.moved) = (0, false);
-        self.score(0);
-    }
-
-    /// Matches the functions from `first` on with the query.
-    fn score(&mut self, first: usize) {
-        let mut matcher = matcher();
-        let score = |(index, (_, haystack)): (usize, &(Found, Utf32String))| {
-            Some((self.pattern.score(haystack.slice(..), &mut matcher)?, index))
-        };
-        let new: Vec<(u32, usize)> = self.functions.iter().enumerate().skip(first).filter_map(score).collect();
-        self.rows.extend(new);
-        let functions = &self.functions;
-        self.rows.sort_by_key(|&(score, index)| (Reverse(score), functions[index].0.order(), index));
-    }
-
-    fn move_by(&mut self, by: isize) {
-        self.cursor = self.cursor.saturating_add_signed(by).min(self.rows.len().saturating_sub(1));
-        self.moved = true;
-    }
-}
-
-fn matcher() -> Matcher {
-    Matcher::new(Config::DEFAULT.match_paths())
 }
 
 /// Opens the picker, for one file or for the folder.
@@ -245,50 +162,30 @@ pub fn act(state: &mut State, action: Action) -> Option<Vec<Effect>> {
         Action::Choose => return Some(choose(state)),
         Action::Pick if picker.of_file => return Some(open(state, None, false)),
         Action::Pick => {}
-        Action::LineUp => picker.move_by(-1),
-        Action::LineDown => picker.move_by(1),
-        Action::PageUp => picker.move_by(-page),
-        Action::PageDown => picker.move_by(page),
-        Action::Top => picker.move_by(isize::MIN),
-        Action::Bottom => picker.move_by(isize::MAX),
+        _ if picker.list.moved(action, page) => {}
         _ => return None,
     }
     Some(look(state))
 }
 
-/// A key that means nothing else: a character of the query, or one less.
+/// A key that means nothing else belongs to the query.
 pub fn typed(state: &mut State, pressed: Key) -> Vec<Effect> {
     let Some(picker) = &mut state.picking.open else { return Vec::new() };
-    let mut query = picker.query.clone();
-    match pressed.code {
-        Code::Char('u') if pressed.ctrl => query.clear(),
-        Code::Char('w') if pressed.ctrl => {
-            let kept = query.trim_end();
-            query.truncate(kept.rfind(char::is_whitespace).map_or(0, |at| at + 1));
-        }
-        Code::Backspace => drop(query.pop()),
-        Code::Char(c) if pressed.types() && !is_hostile(c) && query.chars().count() < LONGEST_QUERY => query.push(c),
-        _ => return Vec::new(),
-    }
-    if query != picker.query {
-        picker.search(query);
-    }
+    picker.list.typed(pressed);
     look(state)
 }
 
-/// Pasted text goes into the query: its first line.
+/// Pasted text goes into the query.
 pub fn paste(state: &mut State, text: &str) {
     if let Some(picker) = &mut state.picking.open {
-        let line = one_line(text.lines().next().unwrap_or_default());
-        let query = picker.query.chars().chain(line.chars()).take(LONGEST_QUERY).collect();
-        picker.search(query);
+        picker.list.paste(text);
     }
 }
 
 /// Asks for the preview of the function under the cursor, one at a time.
 fn look(state: &mut State) -> Vec<Effect> {
     let Some(picker) = &mut state.picking.open else { return Vec::new() };
-    let Some(current) = picker.current().filter(|_| picker.asked.is_none() && picker.preview().is_none()) else {
+    let Some(current) = picker.list.current().filter(|_| picker.asked.is_none() && picker.preview().is_none()) else {
         return Vec::new();
     };
     let (path, line) = (current.path.clone(), current.line);
@@ -297,7 +194,7 @@ fn look(state: &mut State) -> Vec<Effect> {
 }
 
 fn choose(state: &mut State) -> Vec<Effect> {
-    let Some(found) = state.picking.open.as_ref().and_then(Picker::current).cloned() else {
+    let Some(found) = state.picking.open.as_ref().and_then(|picker| picker.list.current()).cloned() else {
         state.say("no function matches");
         return Vec::new();
     };
@@ -318,7 +215,7 @@ pub fn next(state: &mut State) -> Vec<Effect> {
 /// Functions were found.
 pub fn found(state: &mut State, scan: u64, functions: Vec<Found>) -> Vec<Effect> {
     match state.picking.open.as_mut().filter(|picker| picker.scan == scan) {
-        Some(picker) => picker.add(functions),
+        Some(picker) => picker.list.add(functions),
         None => return Vec::new(),
     }
     look(state)
@@ -328,7 +225,7 @@ pub fn found(state: &mut State, scan: u64, functions: Vec<Found>) -> Vec<Effect>
 pub fn scanned(state: &mut State, scan: u64, remark: Option<String>) {
     let Some(picker) = state.picking.open.as_mut().filter(|picker| picker.scan == scan) else { return };
     (picker.is_scanning, picker.remark) = (false, remark);
-    if picker.at_start && picker.functions.is_empty() {
+    if picker.at_start && picker.list.counts().0 == 0 {
         let place = std::mem::take(&mut picker.place);
         close(state);
         state.picking.remark = Some(format!("built-in example: no function of a known language in {place}"));
@@ -446,7 +343,7 @@ pub(crate) mod tests {
 
     fn names(session: &Session) -> Vec<String> {
         let picker = picker(session);
-        (0..picker.counts().1).filter_map(|row| Some(picker.row(row)?.name.clone())).collect()
+        (0..picker.list.counts().1).filter_map(|row| Some(picker.list.row(row)?.name.clone())).collect()
     }
 
     fn type_in(session: &mut Session, text: &str) {
@@ -479,17 +376,17 @@ pub(crate) mod tests {
     fn typing_filters_and_letters_are_never_commands() {
         let mut session = picking(functions());
         type_in(&mut session, "qpop");
-        assert_eq!((picker(&session).query.as_str(), names(&session)), ("qpop", vec!["Queue.pop".to_owned()]));
+        assert_eq!((picker(&session).list.query.as_str(), names(&session)), ("qpop", vec!["Queue.pop".to_owned()]));
         session.key("backspace");
         session.key("backspace");
-        assert_eq!((picker(&session).query.as_str(), names(&session).len()), ("qp", 2));
+        assert_eq!((picker(&session).list.query.as_str(), names(&session).len()), ("qp", 2));
         session.key("ctrl-u");
         type_in(&mut session, "queue.py push");
         assert_eq!(names(&session), ["Queue.push"], "words of path and name, in any order");
         session.key("ctrl-w");
-        assert_eq!(picker(&session).query, "queue.py ");
+        assert_eq!(picker(&session).list.query, "queue.py ");
         session.send(Msg::Paste("zzz\nq".into()));
-        assert_eq!((picker(&session).query.as_str(), names(&session).len()), ("queue.py zzz", 0));
+        assert_eq!((picker(&session).list.query.as_str(), names(&session).len()), ("queue.py zzz", 0));
         assert_eq!(session.key("enter"), [], "nothing to take");
         assert!(session.state.picking.open.is_some());
     }
@@ -499,16 +396,16 @@ pub(crate) mod tests {
         let mut session = picking(functions());
         let scan = picker(&session).scan;
         session.key("down");
-        let on = |session: &Session| picker(session).current().unwrap().name.clone();
+        let on = |session: &Session| picker(session).list.current().unwrap().name.clone();
         assert_eq!(on(&session), "Queue.push");
         let mut new = functions();
         new.truncate(2);
         new[1].line = 20;
         session.send(Msg::Found { scan, functions: new });
-        assert_eq!((on(&session), picker(&session).cursor), ("Queue.push".to_owned(), 2));
-        let before = picker(&session).counts();
+        assert_eq!((on(&session), picker(&session).list.cursor), ("Queue.push".to_owned(), 2));
+        let before = picker(&session).list.counts();
         session.send(Msg::Found { scan: scan + 7, functions: functions() });
-        assert_eq!(picker(&session).counts(), before, "of another scan");
+        assert_eq!(picker(&session).list.counts(), before, "of another scan");
         session.key("end");
         session.key("down");
         assert_eq!(on(&session), "test_mean");

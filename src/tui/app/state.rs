@@ -6,6 +6,7 @@ use super::candidate::{Candidate, Testing};
 use super::diff::Diff;
 use super::draft::{Draft, safe};
 use super::find::Search;
+use super::palette::Palette;
 use super::past::Past;
 use super::picker::Picking;
 use super::progress::{EVERY_MS, Progress};
@@ -100,6 +101,8 @@ pub struct State {
     pub size: (u16, u16),
     /// The time of the last message, in ms.
     pub now: u64,
+    /// The time of the last key, in ms.
+    pub last_key: u64,
     pub job: Arc<Job>,
     /// Options as set at the start; number of candidates and seed change.
     pub options: GenerateOptions,
@@ -122,6 +125,8 @@ pub struct State {
     pub focus: Focus,
     /// The picker of functions, and requests for another one.
     pub picking: Picking,
+    /// Actions and settings to choose from.
+    pub palette: Palette,
     /// The current generation.
     pub run: Option<Run>,
     /// Name of the next generation.
@@ -183,6 +188,7 @@ impl State {
         Self {
             size: (80, 24),
             now: 0,
+            last_key: 0,
             job,
             options,
             keys,
@@ -195,6 +201,7 @@ impl State {
             prompt_top: 0,
             focus,
             picking: Picking::default(),
+            palette: Palette::default(),
             run: None,
             next_run: 1,
             eager: false,
@@ -235,7 +242,9 @@ impl State {
 
     /// The context below question and help.
     pub fn place(&self) -> Context {
-        if self.picking.open.is_some() {
+        if self.palette.open.is_some() {
+            Context::Palette
+        } else if self.picking.open.is_some() {
             Context::Picker
         } else if self.search.as_ref().is_some_and(|search| search.typing) {
             Context::Search
@@ -254,7 +263,10 @@ impl State {
 
     /// The question waits while the user types: an answer must be meant as one.
     pub fn question_is_shown(&self) -> bool {
-        self.question.is_some() && self.focus != Focus::Prompt && self.picking.open.is_none()
+        self.question.is_some()
+            && self.focus != Focus::Prompt
+            && self.picking.open.is_none()
+            && self.palette.open.is_none()
     }
 
     pub fn layout(&self) -> Layout {
@@ -357,6 +369,12 @@ impl State {
             self.job = Arc::new(self.job.edited(&text)?);
         }
         Ok(())
+    }
+
+    /// Enter in the prompt writes candidates.
+    pub fn enter_sends(&self) -> bool {
+        let untouched = self.job.target().is_some() && !self.draft.is_edited();
+        untouched || self.draft.enter_sends(self.job.language().is_some())
     }
 
     /// Puts candidates that say the same into one block.

@@ -5,12 +5,12 @@ use super::action::{key, paste};
 use super::effect::Effect;
 use super::mouse::mouse;
 use super::msg::Msg;
-use super::past;
 use super::picker;
 use super::state::{Loading, State};
 use super::stream;
 use super::tokens;
 use super::watch;
+use super::{palette, past};
 use crate::job::label;
 use crate::source::SourceInfo;
 use crate::trial::Protection;
@@ -21,9 +21,14 @@ use crate::tui::text;
 pub fn update(state: &mut State, now: u64, msg: Msg) -> Vec<Effect> {
     state.now = state.now.max(now);
     state.expire();
+    let before = state.remembered();
     let mut effects = take_in(state, msg);
     effects.extend(watch::go_on(state));
     tokens::refresh(state);
+    let after = state.remembered();
+    if after != before {
+        effects.push(Effect::Remember(after));
+    }
     state.expire();
     effects
 }
@@ -31,10 +36,7 @@ pub fn update(state: &mut State, now: u64, msg: Msg) -> Vec<Effect> {
 fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Key(pressed) => key(state, pressed),
-        Msg::Paste(text) => {
-            paste(state, &text);
-            Vec::new()
-        }
+        Msg::Paste(text) => paste(state, &text),
         Msg::Mouse(used) => {
             mouse(state, used);
             Vec::new()
@@ -78,13 +80,13 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
         }
         Msg::Read(Ok(job)) => action::read(state, job),
         Msg::Edited { run, candidate, result } => edited(state, run, candidate, result),
-        Msg::Saved(result) => {
-            match result {
-                Ok(path) => state.done(format!("written to {path}")),
-                Err(why) => state.fail(why),
-            }
-            Vec::new()
-        }
+        Msg::Saved(result) => outcome(state, result.map(|path| format!("written to {path}"))),
+        told @ (Msg::Settings(_)
+        | Msg::Set { .. }
+        | Msg::Reopened(_)
+        | Msg::OtherTests(_)
+        | Msg::NoTheme { .. }
+        | Msg::Kept(_)) => palette::take_in(state, told),
         Msg::Found { scan, functions } => picker::found(state, scan, functions),
         Msg::Scanned { scan, remark } => {
             picker::scanned(state, scan, remark);
@@ -105,13 +107,7 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             undone(state, result);
             Vec::new()
         }
-        Msg::Copied(result) => {
-            match result {
-                Ok(what) => state.done(what),
-                Err(why) => state.fail(why),
-            }
-            Vec::new()
-        }
+        Msg::Copied(result) => outcome(state, result),
         Msg::Read(Err(why)) | Msg::Fault(why) => {
             state.fail(why);
             Vec::new()
@@ -153,6 +149,15 @@ fn edited(
             return vec![Effect::Add { run, of: candidate, text }];
         }
         Ok(None) => state.say(format!("{} is as before", label(candidate))),
+        Err(why) => state.fail(why),
+    }
+    Vec::new()
+}
+
+/// Something was done, or not.
+fn outcome(state: &mut State, result: Result<String, String>) -> Vec<Effect> {
+    match result {
+        Ok(words) => state.done(words),
         Err(why) => state.fail(why),
     }
     Vec::new()

@@ -62,7 +62,11 @@ pub struct Watch {
 /// Nothing may happen now: the user types, chooses or is asked.
 fn is_busy(state: &State) -> bool {
     let searching = state.search.as_ref().is_some_and(|search| search.typing);
-    state.focus == Focus::Prompt || state.picking.open.is_some() || searching || state.question_is_shown()
+    state.focus == Focus::Prompt
+        || state.picking.open.is_some()
+        || state.palette.open.is_some()
+        || searching
+        || state.question_is_shown()
 }
 
 /// When a stub is to be written.

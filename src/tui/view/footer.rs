@@ -5,12 +5,16 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::{Look, put};
+use crate::tui::app::find::Filter;
+use crate::tui::app::palette::{Level, What};
 use crate::tui::app::{Candidate, State};
-use crate::tui::keymap::Action;
+use crate::tui::event::Code;
+use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
 
-const MOST: usize = 7;
+/// Most hints beside those that stay.
+const MOST: usize = 6;
 
 /// The last message, while it is still to be read.
 pub fn said(look: &Look) -> Option<(String, Style)> {
@@ -39,23 +43,75 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         put(buf, row, row.x, row.y, &text::fit(&words, row.width.into()), style);
         return;
     }
-    let context = look.state.context();
-    let hints: Vec<_> =
-        look.state.keys.hints(context).into_iter().filter(|h| is_useful(look.state, h.0)).take(MOST).collect();
-    let wide = |h: &(Action, String, &str)| text::width(&h.1) + 1 + text::width(h.2) + 3;
-    // The way to the help stays when there is room for little.
-    let keep = hints.iter().position(|h| h.0 == Action::Help && row.width >= 30);
+    let hints = hints(look.state);
+    let wide = |hint: &Hint| text::width(&hint.keys) + 1 + text::width(hint.word) + 3;
+    // The word for Enter, the way out and the way to the help stay when there is room for little.
+    let stays = |hint: &Hint| hint.stays && row.width >= 30;
     let mut left = usize::from(row.width) + 3;
-    let reserved = keep.map_or(0, |i| wide(&hints[i]));
     let mut x = row.x;
     for (i, hint) in hints.iter().enumerate() {
-        let later = if keep.is_some_and(|k| k > i) { reserved } else { 0 };
-        if wide(hint) + later > left {
+        let later: usize = hints[i + 1..].iter().filter(|&hint| stays(hint)).map(wide).sum();
+        if wide(hint) + (if stays(hint) { 0 } else { later }) > left {
             continue;
         }
         left -= wide(hint);
-        x = put(buf, row, x, row.y, &hint.1, look.style(Role::Title).add_modifier(Modifier::BOLD));
-        x = put(buf, row, x, row.y, &format!(" {}   ", hint.2), look.style(Role::Hint));
+        x = put(buf, row, x, row.y, &hint.keys, look.style(Role::Title).add_modifier(Modifier::BOLD));
+        x = put(buf, row, x, row.y, &format!(" {}   ", hint.word), look.style(Role::Hint));
+    }
+}
+
+/// A key and its word.
+struct Hint {
+    keys: String,
+    word: &'static str,
+    stays: bool,
+}
+
+/// What the keys do here, the most useful first.
+fn hints(state: &State) -> Vec<Hint> {
+    let context = state.context();
+    let sends = state.enter_sends();
+    let word = |action: Action, hint: &'static str| match (context, action) {
+        // In code Enter is a new line, until the last line is empty.
+        (Context::Prompt, Action::Submit) if !sends => "new line",
+        _ => hint,
+    };
+    let way_out = way_out(state, context);
+    let all = state.keys.hints(context).into_iter();
+    let all = all.filter(|hint| is_useful(state, hint.0) && (hint.0 != Action::Newline || sends));
+    let mut hints: Vec<Hint> = all
+        .map(|(action, keys, hint)| {
+            let stays = action == Action::Help || Some(action) == way_out;
+            Hint { keys, word: word(action, hint), stays: stays || keys_are_enter(state, context, action) }
+        })
+        .collect();
+    if context == Context::Prompt && !sends {
+        let keys = state.key_name(Context::Global, Action::Generate);
+        hints.insert(1.min(hints.len()), Hint { keys, word: "generate", stays: true });
+    }
+    let mut others = 0;
+    hints.retain(|hint| {
+        others += usize::from(!hint.stays);
+        hint.stays || others <= MOST
+    });
+    hints
+}
+
+fn keys_are_enter(state: &State, context: Context, action: Action) -> bool {
+    state.keys.key(context, action).is_some_and(|key| key.code == Code::Enter)
+}
+
+/// The action that leaves the place.
+fn way_out(state: &State, context: Context) -> Option<Action> {
+    match context {
+        Context::Panes if is_useful(state, Action::Leave) => Some(Action::Leave),
+        Context::Start | Context::Panes => Some(Action::Quit),
+        Context::Prompt => Some(Action::FocusPanes),
+        Context::Question => Some(Action::No),
+        Context::Global => None,
+        Context::Results | Context::Diff | Context::Search | Context::Picker | Context::Palette | Context::Help => {
+            Some(Action::Close)
+        }
     }
 }
 
@@ -72,6 +128,14 @@ fn is_useful(state: &State, action: Action) -> bool {
         Action::Results | Action::TestAgain => state.has_tests(),
         Action::Diff | Action::Edit => focused.is_some_and(|c| !c.is_live()),
         Action::Arrange => state.run.as_ref().is_some_and(|run| !run.is_live()),
+        Action::Leave => {
+            let filtered = state.run.as_ref().is_some_and(|run| run.filter != Filter::All);
+            state.zoom || filtered || state.search.is_some()
+        }
+        Action::Keep => state.palette.open.as_ref().is_some_and(|open| {
+            let on_setting = open.list.current().is_some_and(|entry| matches!(entry.what, What::Setting(_)));
+            on_setting && !matches!(open.level, Level::Values(_))
+        }),
         Action::Base | Action::TakeHunk => state.diff.is_some_and(|diff| !diff.preview),
         _ => true,
     }

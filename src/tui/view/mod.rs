@@ -3,6 +3,7 @@
 mod badge;
 mod banner;
 mod bar;
+mod choices;
 mod code;
 mod confidence;
 mod diff;
@@ -10,6 +11,7 @@ mod footer;
 mod help;
 mod list;
 pub mod menu;
+mod palette;
 mod pane;
 mod picker;
 mod prompt;
@@ -76,6 +78,9 @@ pub fn draw(frame: &mut Frame, look: &Look) {
         if let Some(open) = &look.state.picking.open {
             picker::draw(buf, body, look, open);
         }
+        if let Some(open) = &look.state.palette.open {
+            palette::draw(buf, body, look, open);
+        }
         banner::draw(buf, body, look);
         if look.state.help.is_some() {
             help::draw(buf, body, look);
@@ -88,7 +93,8 @@ pub fn draw(frame: &mut Frame, look: &Look) {
 
 /// Tells the colouring about what is in view.
 pub fn sync(state: &State, highlights: &mut Highlights) {
-    if let Some((found, Ok(text))) = state.picking.open.as_ref().and_then(|p| Some((p.current()?, &p.preview()?.text)))
+    if let Some((found, Ok(text))) =
+        state.picking.open.as_ref().and_then(|p| Some((p.list.current()?, &p.preview()?.text)))
     {
         highlights.sync(Of::Picked, Some(found.language.name()), text, true);
     }

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Clear, Widget};
 
+use super::choices::{self, Words, marked, tail};
 use super::{Look, code, put, rule};
 use crate::tui::app::candidate::Scroll;
 use crate::tui::app::picker::{Found, Picker};
@@ -41,51 +42,29 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, picker: &Picker) {
 }
 
 fn draw_list(buf: &mut Buffer, area: Rect, look: &Look, picker: &Picker) {
-    let (all, matching) = picker.counts();
-    let counts = match (picker.is_scanning, picker.query.is_empty()) {
-        (true, _) => format!(" {matching} of {all}, looking … "),
-        (false, true) => format!(" {all} "),
-        (false, false) => format!(" {matching} of {all} "),
-    };
+    let (all, matching) = picker.list.counts();
+    let looking = if picker.is_scanning { ", looking …" } else { "" };
     let title = format!(" functions of {} ", text::fit(&picker.place, usize::from(area.width / 2)));
-    let (strong, hint) = (look.style(Role::Title), look.style(Role::Hint));
-    rule(buf, area, area.y, look, (&title, strong), (&counts, hint));
-    let query = Rect { y: area.y + 1, height: 1, ..area };
-    let x = put(buf, query, query.x + 1, query.y, "> ", look.style(Role::BorderFocus));
-    // Of a long query the end is what one types at.
-    let room = usize::from(query.right().saturating_sub(x + 1));
-    let typed = tail(&picker.query, room);
-    let x = put(buf, query, x, query.y, &typed, strong);
-    put(buf, query, x, query.y, " ", Style::default().add_modifier(Modifier::REVERSED));
-    if picker.query.is_empty() {
-        put(buf, query, x + 1, query.y, " type a part of a name or path", look.style(Role::Muted));
-    }
-    let rows = Rect { y: area.y + 2, height: area.height - 2, ..area };
-    let height = usize::from(rows.height);
-    let top = picker.cursor.saturating_sub(height.saturating_sub(1)).max(page(picker.cursor, height));
-    let top = top.min(matching.saturating_sub(height));
-    let widest = (top..matching).take(height).filter_map(|row| picker.row(row)).map(|f| text::width(&f.name));
+    let words = Words {
+        title: &title,
+        prompt: "type a part of a name or path",
+        counts: looking,
+        none: match (picker.is_scanning, all) {
+            (true, _) => "looking for functions …",
+            (false, 0) => "there is no function of a known language",
+            (false, _) => "no function matches",
+        },
+    };
+    let (rows, seen) = choices::draw(buf, area, look, &picker.list, &words);
+    let widest = seen.clone().filter_map(|row| picker.list.row(row)).map(|f| text::width(&f.name));
     let name_width = widest.max().unwrap_or(0).clamp(8, usize::from(area.width) * 2 / 5);
-    for (y, row) in (rows.y..rows.bottom()).zip(top..matching) {
-        if let Some(found) = picker.row(row) {
-            draw_row(
-                buf,
-                Rect { y, height: 1, ..rows },
-                look,
-                found,
-                (row == picker.cursor, name_width),
-                &picker.marks(row),
-            );
+    for (y, row) in (rows.y..rows.bottom()).zip(seen) {
+        if let Some(found) = picker.list.row(row) {
+            let at = Rect { y, height: 1, ..rows };
+            draw_row(buf, at, look, found, (row == picker.list.cursor, name_width), &picker.list.marks(row));
         }
     }
-    if matching == 0 && height > 0 {
-        let words = match (picker.is_scanning, all) {
-            (true, _) => "looking for functions …".to_owned(),
-            (false, 0) => "there is no function of a known language".to_owned(),
-            (false, _) => "no function matches".to_owned(),
-        };
-        put(buf, rows, rows.x + 2, rows.y, &words, look.style(Role::Muted));
-    }
+    let height = usize::from(rows.height);
     if let Some(remark) = picker.remark.as_ref().filter(|_| area.width > 40 && matching < height) {
         put(
             buf,
@@ -96,21 +75,6 @@ fn draw_list(buf: &mut Buffer, area: Rect, look: &Look, picker: &Picker) {
             look.style(Role::Warn),
         );
     }
-}
-
-/// First row of the page with a row.
-fn page(row: usize, height: usize) -> usize {
-    row.checked_div(height).unwrap_or(0) * height
-}
-
-/// The end of a text that fits.
-fn tail(text: &str, room: usize) -> String {
-    let mut rest = text;
-    while text::width(rest) > room {
-        let first = rest.chars().next().map_or(1, char::len_utf8);
-        rest = &rest[first..];
-    }
-    rest.to_owned()
 }
 
 /// A row: mark, name, place, tests.
@@ -143,20 +107,11 @@ fn draw_row(buf: &mut Buffer, row: Rect, look: &Look, found: &Found, (focused, n
     put(buf, row, right, row.y, &tests, muted);
 }
 
-/// Writes a text that lacks its first `cut` characters, with those at `marks` underlined.
-fn marked(buf: &mut Buffer, row: Rect, mut x: u16, (shown, cut): (&str, usize), style: Style, marks: &[u32]) {
-    for (at, c) in shown.chars().enumerate() {
-        let is_marked = marks.contains(&((at + cut) as u32));
-        let style = if is_marked { style.add_modifier(Modifier::UNDERLINED | Modifier::BOLD) } else { style };
-        x = put(buf, row, x, row.y, c.encode_utf8(&mut [0; 4]), style);
-    }
-}
-
 fn draw_preview(buf: &mut Buffer, area: Rect, look: &Look, picker: &Picker) {
     if area.height < 2 || area.width < 4 {
         return;
     }
-    let current = picker.current();
+    let current = picker.list.current();
     let open = current.is_some_and(|found| !found.finished);
     let title = current.map_or_else(String::new, |found| format!(" {} ", text::one_line(&found.name)));
     let title = text::fit(&title, usize::from(area.width * 2 / 3));

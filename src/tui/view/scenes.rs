@@ -10,7 +10,7 @@ use crate::engine::Event;
 use crate::job::{self, Job, TestsChoice};
 use crate::trial::{Status, Verdict};
 use crate::tui::app::fixture::{PROMPT, Session, body};
-use crate::tui::app::{Msg, State, picker, tokens};
+use crate::tui::app::{Msg, State, palette_tests, picker, tokens};
 use crate::tui::highlight::Highlights;
 use crate::tui::text::is_hostile;
 use crate::tui::theme::{Depth, Theme};
@@ -168,6 +168,108 @@ fn the_picker_at_every_size() {
         scene(&mut session, width, height);
     }
     assert!(scene(&mut session, 30, 3).contains("> : median"), "also where there is one line");
+}
+
+/// The palette over candidates.
+fn palette(key: &str) -> Session {
+    palette_tests::opened(finished(8), key)
+}
+
+#[test]
+fn the_palette_at_80x24() {
+    insta::assert_snapshot!(scene(&mut palette(":"), 80, 24));
+}
+
+#[test]
+fn the_palette_filtered_at_50x12() {
+    let mut session = palette(":");
+    palette_tests::type_in(&mut session, "undo");
+    session.key("enter");
+    insta::assert_snapshot!(scene(&mut session, 50, 12));
+}
+
+#[test]
+fn settings_at_80x24() {
+    insta::assert_snapshot!(scene(&mut palette(","), 80, 24));
+}
+
+#[test]
+fn settings_at_50x12() {
+    let mut session = palette(",");
+    palette_tests::type_in(&mut session, "model");
+    insta::assert_snapshot!(scene(&mut session, 50, 12));
+}
+
+#[test]
+fn themes_leave_the_candidates_in_view() {
+    let mut session = palette(",");
+    palette_tests::values_of(&mut session, "theme");
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
+}
+
+#[test]
+fn a_value_that_cannot_be_at_80x24() {
+    let mut session = palette(",");
+    palette_tests::values_of(&mut session, "temperature");
+    palette_tests::type_in(&mut session, "warm");
+    let why = "temperature is `warm`, expected 0 (greedy) or a positive number".to_owned();
+    session.send(Msg::Set { name: "temperature".into(), result: Err(why) });
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
+}
+
+#[test]
+fn the_palette_at_every_size() {
+    for key in [":", ","] {
+        let mut session = palette(key);
+        for (width, height) in [(1, 1), (3, 3), (5, 3), (20, 4), (20, 5), (40, 9), (121, 6), (300, 100)] {
+            scene(&mut session, width, height);
+        }
+    }
+    assert!(scene(&mut palette(","), 30, 3).contains("> : temperature: 0.8"), "also where there is one line");
+}
+
+/// How one comes to a place, its words for Enter, and its way out.
+type Place = (Box<dyn Fn() -> Session>, &'static str, &'static str);
+
+/// Each place says at 80 columns what Enter does, and how one leaves it.
+#[test]
+fn each_place_names_enter_and_the_way_out() {
+    let footer = |session: &mut Session| {
+        let shown = scene(session, 80, 24);
+        shown.trim_end().lines().last().unwrap().trim().to_owned()
+    };
+    let after = |keys: &[&str]| {
+        let mut session = finished(4);
+        for key in keys {
+            session.key(key);
+        }
+        session
+    };
+    let typed = || {
+        let mut session = Session::tested(4);
+        session.key("i");
+        session.key("x");
+        session
+    };
+    let mut asked = after(&["2", "enter"]);
+    assert!(footer(&mut asked).contains("y yes   n no"), "a question takes no Enter");
+    let places: [Place; 10] = [
+        (Box::new(|| Session::tested(4)), "Enter generate", "q quit"),
+        (Box::new(|| Session::free(4)), "Enter generate", "Esc leave prompt"),
+        (Box::new(typed), "Enter new line   F5 generate", "Esc leave prompt"),
+        (Box::new(move || after(&[])), "Enter accept", "q quit"),
+        (Box::new(move || after(&["z"])), "Enter accept", "Esc back"),
+        (Box::new(move || after(&["t"])), "Enter accept", "Esc close"),
+        (Box::new(move || after(&["d"])), "Enter accept", "Esc close"),
+        (Box::new(move || after(&["?"])), "", "Esc close"),
+        (Box::new(move || after(&[":"])), "Enter choose", "Esc back"),
+        (Box::new(move || after(&["ctrl-t"])), "Enter take it", "Esc close"),
+    ];
+    for (session, enter, out) in places {
+        let mut session = session();
+        let shown = footer(&mut session);
+        assert!(shown.contains(enter) && shown.contains(out), "{:?}: {shown}", session.state.context());
+    }
 }
 
 #[test]

@@ -134,8 +134,12 @@ fn floor(look: &Look) -> Vec<(String, Style)> {
         return vec![said];
     }
     if let Some(picker) = &state.picking.open {
-        let found = picker.current().map_or("no function", |found| &found.name);
-        return vec![(text::one_line(&format!("> {}: {found}", picker.query)), look.style(Role::Title))];
+        let found = picker.list.current().map_or("no function", |found| &found.name);
+        return vec![(text::one_line(&format!("> {}: {found}", picker.list.query)), look.style(Role::Title))];
+    }
+    if let Some(open) = &state.palette.open {
+        let found = open.list.current().map_or("nothing", |entry| &entry.label);
+        return vec![(text::one_line(&format!("> {}: {found}", open.list.query)), look.style(Role::Title))];
     }
     let Some(run) = &state.run else { return vec![(state.subject(), look.style(Role::Title))] };
     let own = badge::short(run, run.focus);

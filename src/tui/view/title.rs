@@ -27,6 +27,9 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
             pieces.push((text::one_line(format!("{} {}", info.device, info.dtype).trim()), muted));
         }
     }
+    if let Some(what) = &state.palette.loading {
+        pieces.insert(2, (text::one_line(&format!("loading {what}")), look.style(Role::Working)));
+    }
     if area.width < 60 {
         pieces.remove(0);
     }

@@ -1,0 +1,93 @@
+//! A filtered list: what is typed, and the rows that match. Each list draws its own rows.
+
+use std::ops::Range;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+use super::{Look, put, rule};
+use crate::tui::app::choices::{Choice, Choices};
+use crate::tui::text;
+use crate::tui::theme::Role;
+
+/// Texts around a list.
+pub struct Words<'a> {
+    pub title: &'a str,
+    /// What may be typed.
+    pub prompt: &'a str,
+    /// To follow the numbers of rows.
+    pub counts: &'a str,
+    /// In the place of rows, if there are none.
+    pub none: &'a str,
+}
+
+/// Draws everything but the rows; returns their place and which are in view.
+pub fn draw<T: Choice>(
+    buf: &mut Buffer,
+    area: Rect,
+    look: &Look,
+    list: &Choices<T>,
+    words: &Words,
+) -> (Rect, Range<usize>) {
+    let (all, matching) = list.counts();
+    let counts = if list.query.is_empty() && words.counts.is_empty() {
+        format!(" {all} ")
+    } else {
+        format!(" {matching} of {all}{} ", words.counts)
+    };
+    let (strong, hint) = (look.style(Role::Title), look.style(Role::Hint));
+    rule(buf, area, area.y, look, (words.title, strong), (&counts, hint));
+    let query = Rect { y: area.y + 1, height: 1, ..area };
+    let x = put(buf, query, query.x + 1, query.y, "> ", look.style(Role::BorderFocus));
+    // Of a long query the end is what one types at.
+    let room = usize::from(query.right().saturating_sub(x + 1));
+    let typed = tail(&list.query, room);
+    let x = put(buf, query, x, query.y, &typed, strong);
+    put(buf, query, x, query.y, " ", Style::default().add_modifier(Modifier::REVERSED));
+    if list.query.is_empty() {
+        put(buf, query, x + 1, query.y, &format!(" {}", words.prompt), look.style(Role::Muted));
+    }
+    let rows = Rect { y: area.y + 2, height: area.height - 2, ..area };
+    let height = usize::from(rows.height);
+    let top = list.cursor.saturating_sub(height.saturating_sub(1)).max(page(list.cursor, height));
+    let top = top.min(matching.saturating_sub(height));
+    if matching == 0 && height > 0 {
+        let room = usize::from(rows.width).saturating_sub(3);
+        put(buf, rows, rows.x + 2, rows.y, &text::fit(words.none, room), look.style(Role::Muted));
+    }
+    (rows, top..(top + height).min(matching))
+}
+
+/// First row of the page with a row.
+fn page(row: usize, height: usize) -> usize {
+    row.checked_div(height).unwrap_or(0) * height
+}
+
+/// The end of a text that fits.
+pub fn tail(text: &str, room: usize) -> String {
+    let mut rest = text;
+    while text::width(rest) > room {
+        let first = rest.chars().next().map_or(1, char::len_utf8);
+        rest = &rest[first..];
+    }
+    rest.to_owned()
+}
+
+/// Writes a text that lacks its first `cut` characters, with those at `marks` underlined; returns the column
+/// after it.
+pub fn marked(
+    buf: &mut Buffer,
+    row: Rect,
+    mut x: u16,
+    (shown, cut): (&str, usize),
+    style: Style,
+    marks: &[u32],
+) -> u16 {
+    for (at, c) in shown.chars().enumerate() {
+        let is_marked = marks.contains(&((at + cut) as u32));
+        let style = if is_marked { style.add_modifier(Modifier::UNDERLINED | Modifier::BOLD) } else { style };
+        x = put(buf, row, x, row.y, c.encode_utf8(&mut [0; 4]), style);
+    }
+    x
+}
