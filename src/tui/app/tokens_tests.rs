@@ -170,9 +170,9 @@ fn a_server_that_tells_no_tokens_is_said() {
 #[test]
 fn a_cursor_goes_over_the_tokens_of_the_zoomed_candidate() {
     let mut session = ended(1);
-    session.key(".");
+    session.key(")");
     assert!(session.state.notice.as_ref().unwrap().text.contains("zoom (z)"));
-    for key in ["z", "c", "c", ".", ".", ".", "."] {
+    for key in ["z", "c", "c", ")", ")", ")", ")"] {
         session.key(key);
     }
     let trace = &session.run().candidates[0].trace;
@@ -180,10 +180,10 @@ fn a_cursor_goes_over_the_tokens_of_the_zoomed_candidate() {
     assert_eq!(trace.id(token), Some(3));
     let [(12, other)] = trace.others(token).unwrap()[..] else { panic!("only the other one") };
     assert!((other - 0.15).abs() < 1e-3);
-    (0..3).for_each(|_| drop(session.key(",")));
-    (0..3).for_each(|_| drop(session.key(",")));
+    (0..3).for_each(|_| drop(session.key("(")));
+    (0..3).for_each(|_| drop(session.key("(")));
     assert_eq!(session.run().candidates[0].trace.cursor, Some(0), "it stays on the first");
-    (0..40).for_each(|_| drop(session.key(".")));
+    (0..40).for_each(|_| drop(session.key(")")));
     assert_eq!(session.run().candidates[0].trace.cursor, Some(12), "and on the last");
 }
 

@@ -454,7 +454,7 @@ fn coloured_by_confidence() {
 #[test]
 fn a_token_and_what_was_likely_in_its_place() {
     let mut session = tokens::tests::ended(1);
-    for key in ["z", "c", "c", ".", ".", ".", "."] {
+    for key in ["z", "c", "c", ")", ")", ")", ")"] {
         session.key(key);
     }
     insta::assert_snapshot!(scene(&mut session, 80, 24));
