@@ -411,13 +411,16 @@ impl World {
     fn copy(&self, text: String) {
         let (extras, sender) = (self.extras.clone(), self.sender.clone());
         let body = move || {
-            let lines = text.lines().count();
+            let lines = match text.lines().count() {
+                1 => "1 line".to_owned(),
+                lines => format!("{lines} lines"),
+            };
             let incoming = if clipboard::copy(&extras.clipboard, &text) {
-                Incoming::App(Msg::Copied(Ok(format!("{lines} lines copied"))))
+                Incoming::App(Msg::Copied(Ok(format!("{lines} copied"))))
             } else {
                 match clipboard::sequence(&text, extras.in_tmux) {
                     Ok(sequence) => {
-                        let said = format!("{lines} lines sent to the terminal's clipboard");
+                        let said = format!("{lines} sent to the terminal's clipboard");
                         Incoming::Send(sequence, Msg::Copied(Ok(said)))
                     }
                     Err(why) => Incoming::App(Msg::Copied(Err(why))),

@@ -85,9 +85,7 @@ pub fn toggle(state: &mut State) -> Vec<Effect> {
     state.watch = Watch { on, ..Watch::default() };
     let key = state.key_name(state.context(), Action::Watch);
     state.say(if on {
-        format!(
-            "following your editor: candidates for a stub that you save, tests again for other changes; {key} ends it"
-        )
+        format!("following your editor: a stub that you save is written; {key} ends it")
     } else {
         "the editor is no longer followed".to_owned()
     });
