@@ -21,6 +21,7 @@
 //!   (`While`).
 
 pub(crate) mod app;
+pub mod canvas;
 pub mod clipboard;
 mod decoder;
 mod editor;
