@@ -17,7 +17,7 @@ use portable_pty::{Child, CommandBuilder, PtySize, native_pty_system};
 use vt100::{Color, Parser};
 
 const COLUMNS: u16 = 112;
-const ROWS: u16 = 30;
+const ROWS: u16 = 20;
 /// Size of a cell, and of the text in it.
 const CELL: (f64, f64) = (8.0, 18.0);
 const FONT: f64 = 13.3;
@@ -137,12 +137,15 @@ fn svg(screen: &vt100::Screen, light: bool) -> String {
     let corner = cell(ROWS - 1, COLUMNS - 1);
     let plain = if light { ("#24292f", "#ffffff") } else { ("#c0caf5", "#1a1b26") };
     let ground = corner.map_or(plain.1.to_owned(), |cell| colour(cell.bgcolor(), plain.1));
+    let frame = if light { "#d0d7de" } else { "#3b4261" };
     let (width, height) = (f64::from(COLUMNS) * CELL.0 + 2.0 * MARGIN, f64::from(ROWS) * CELL.1 + BAR + MARGIN);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
          font-family=\"ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace\" font-size=\"{FONT}\">\n\
          <title>bass-tui: eight candidates of one function, with the verdicts of its tests</title>\n\
-         <rect width=\"{width}\" height=\"{height}\" rx=\"9\" fill=\"{ground}\"/>\n"
+         <rect x=\".5\" y=\".5\" width=\"{}\" height=\"{}\" rx=\"9\" fill=\"{ground}\" stroke=\"{frame}\"/>\n",
+        width - 1.0,
+        height - 1.0
     );
     for (at, dot) in ["#ff5f57", "#febc2e", "#28c840"].iter().enumerate() {
         let _ = writeln!(out, "<circle cx=\"{}\" cy=\"17\" r=\"5.5\" fill=\"{dot}\"/>", 20 + 19 * at);
@@ -262,7 +265,7 @@ fn main() -> Result<()> {
     let program = std::env::args_os().nth(1).ok_or("name the program: scripts/picture builds it and does so")?;
     let program = fs::canonicalize(program)?;
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
-    let ours = ["lists.py:remove_duplicates", "--temperature", "1.2", "--seed", "3", "-n", "8"];
+    let ours = ["strings.py:is_palindrome", "--temperature", "1.0", "--seed", "10", "-n", "8"];
     for (name, theme, light) in [("dark", "tokyo-night", false), ("light", "github-light", true)] {
         let home = home()?;
         let mut session = Session::start(&program, home.path(), &[&ours[..], &["--theme", theme]].concat())?;
@@ -272,10 +275,10 @@ fn main() -> Result<()> {
         fs::write(assets.join(format!("screen-{name}.svg")), svg(session.screen.screen(), light))?;
     }
     let home = home()?;
-    let args = [".", "--temperature", "1.2", "--seed", "3", "-n", "8", "--theme", "tokyo-night"];
+    let args = [".", "--temperature", "1.0", "--seed", "10", "-n", "8", "--theme", "tokyo-night"];
     let mut session = Session::start(&program, home.path(), &args)?;
     session.settles("functions of")?;
-    session.press("rem dup")?;
+    session.press("palin")?;
     session.settles("1 of")?;
     for (keys, words) in [
         ("\r", "Enter generate"),
