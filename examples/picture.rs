@@ -51,12 +51,14 @@ impl Session {
         }
         command.env("TERM", "xterm-256color");
         command.env("COLORTERM", "truecolor");
-        ["NO_COLOR", "TMUX"].iter().for_each(|name| command.env_remove(name));
+        for name in ["NO_COLOR", "TMUX"] {
+            command.env_remove(name);
+        }
         let child = pty.slave.spawn_command(command)?;
         let (send, output) = channel();
         let mut reader = pty.master.try_clone_reader()?;
         thread::spawn(move || {
-            let mut buffer = [0; 1 << 16];
+            let mut buffer = [0; 8192];
             while let Ok(n @ 1..) = reader.read(&mut buffer) {
                 if send.send(buffer[..n].to_vec()).is_err() {
                     break;
@@ -129,6 +131,34 @@ fn colour(color: Color, default: &str) -> String {
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// A run of one style as pieces between gaps, each at its own column, so that no font moves what follows.
+fn texts(run: &str, (left, y): (f64, f64), fill: &str, (bold, dim, underlined): (bool, bool, bool)) -> String {
+    let mut more = String::new();
+    if bold {
+        more.push_str(" font-weight=\"bold\"");
+    }
+    if dim {
+        more.push_str(" opacity=\".6\"");
+    }
+    if underlined {
+        more.push_str(" text-decoration=\"underline\"");
+    }
+    let (mut out, mut at) = (String::new(), 0);
+    for piece in run.split("  ") {
+        let text = piece.trim();
+        let lead = piece.chars().count() - piece.trim_start().chars().count();
+        let length = text.chars().count();
+        if length > 0 {
+            let (x, wide) = (left + (at + lead) as f64 * CELL.0, length as f64 * CELL.0);
+            let text = escape(text);
+            let _ =
+                writeln!(out, "<text x=\"{x}\" y=\"{y}\" fill=\"{fill}\" textLength=\"{wide}\"{more}>{text}</text>");
+        }
+        at += piece.chars().count() + 2;
+    }
+    out
 }
 
 /// The screen as a picture. Rules are drawn as lines, so that they have no gaps in any font.
@@ -209,34 +239,7 @@ fn svg(screen: &vt100::Screen, light: bool) -> String {
                 }
                 continue;
             }
-            // Pieces between gaps, each at its own column, so that no font moves what follows.
-            let mut at = 0;
-            for piece in run.split("  ") {
-                let trimmed = piece.trim();
-                let lead = piece.chars().count() - piece.trim_start().chars().count();
-                let length = trimmed.chars().count();
-                if length > 0 {
-                    let x = left + (at + lead) as f64 * CELL.0;
-                    let wide = length as f64 * CELL.0;
-                    let mut more = String::new();
-                    if bold {
-                        more.push_str(" font-weight=\"bold\"");
-                    }
-                    if dim {
-                        more.push_str(" opacity=\".6\"");
-                    }
-                    if underlined {
-                        more.push_str(" text-decoration=\"underline\"");
-                    }
-                    let _ = writeln!(
-                        words,
-                        "<text x=\"{x}\" y=\"{}\" fill=\"{fg}\" textLength=\"{wide}\"{more}>{}</text>",
-                        top + 13.2,
-                        escape(trimmed)
-                    );
-                }
-                at += piece.chars().count() + 2;
-            }
+            words.push_str(&texts(&run, (left, top + 13.2), &fg, (bold, dim, underlined)));
         }
     }
     out + &boxes + &words + "</svg>\n"

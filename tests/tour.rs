@@ -60,7 +60,9 @@ fn to_verdicts(pty: &mut Pty) {
     });
     pty.sees("Enter generate");
     // What a slow terminal answers late is no key.
-    REPLIES.iter().for_each(|reply| pty.press(reply));
+    for reply in REPLIES {
+        pty.press(reply);
+    }
     pty.press("g");
     pty.sees("PICK");
     pty.sees("2 passed, 1 failed");
@@ -72,7 +74,9 @@ fn from_verdicts(pty: &mut Pty, file: &Path) {
     pty.press("3");
     pty.press("d");
     pty.sees(" C against ");
-    REPLIES.iter().for_each(|reply| pty.press(reply));
+    for reply in REPLIES {
+        pty.press(reply);
+    }
     pty.press("]");
     pty.sees(" A against ");
     pty.press(CTRL_C);

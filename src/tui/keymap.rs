@@ -472,7 +472,7 @@ mod tests {
         ];
         for (context, place) in places {
             let keys: Vec<String> = map.help(context).iter().map(|(keys, label)| format!("`{keys}` {label}")).collect();
-            out.push_str(&format!("| {place} | {} |\n", keys.join("; ")));
+            out.extend(["| ", place, " | ", &keys.join("; "), " |\n"]);
         }
         out
     }

@@ -53,7 +53,9 @@ struct Panelled<'a> {
 impl Panelled<'_> {
     fn packed(&self, slots: &[Slot], storage: Storage) -> Result<Packed, BackendError> {
         if let Some(packed) = self.saved(slots, storage) {
-            slots.iter().for_each(|&slot| self.model.was_read(slot));
+            for &slot in slots {
+                self.model.was_read(slot);
+            }
             return Ok(packed);
         }
         let mut inputs = 0;

@@ -667,7 +667,9 @@ fn nothing_wakes_an_idle_screen() {
     session.done();
     (0..2).for_each(|candidate| drop(session.verdict(candidate, Status::Passed, "2 checks")));
     for keys in [&["d"][..], &["esc", "p"], &["esc", "t"], &["esc", "["], &["z"], &["?"], &["esc", "ctrl-t"]] {
-        keys.iter().for_each(|key| drop(session.key(key)));
+        for key in keys {
+            session.key(key);
+        }
         session.wait(10_000);
         assert_eq!(session.state.wake_at(), None, "after {keys:?}");
     }

@@ -140,7 +140,7 @@ fn asking() -> Session {
 
 #[test]
 fn every_view_has_its_styles() {
-    let views: [(&str, (u16, u16), Session); 17] = [
+    let views: Vec<(&str, (u16, u16), Session)> = vec![
         ("start", (80, 24), Session::tested(8)),
         ("picker", (80, 24), choosing()),
         ("writing", (80, 24), streaming(4)),

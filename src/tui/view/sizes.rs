@@ -30,9 +30,8 @@ const VIEWS: [&[&str]; 12] = [
 
 /// A body of so many lines, the last of which no other candidate has.
 fn body(candidate: usize, lines: usize, width: usize) -> String {
-    let mut out: String = (1..lines).map(|at| format!("    step_{at} = {}\n", "x".repeat(width))).collect();
-    out.push_str(&format!("    return own({candidate})\n"));
-    out
+    let steps = (1..lines).map(|at| format!("    step_{at} = {}\n", "x".repeat(width)));
+    steps.chain([format!("    return own({candidate})\n")]).collect::<Vec<_>>().concat()
 }
 
 /// A session with these bodies, the first of them ended, or all.
@@ -114,7 +113,9 @@ proptest! {
         let mut session = session(&bodies, ended.min(n));
         session.send(Msg::Resize(size.0, size.1));
         (0..focus).for_each(|_| drop(session.key("tab")));
-        VIEWS[view].iter().for_each(|key| drop(session.key(key)));
+        for key in VIEWS[view] {
+            session.key(key);
+        }
         let state = &session.state;
         let run = session.run();
         let layout = state.layout();
