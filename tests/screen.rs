@@ -7,119 +7,17 @@
 #[path = "../examples/scripted_screen.rs"]
 #[allow(dead_code)] // its `main` is for the example only
 mod scripted;
+#[path = "shared/pty.rs"]
+mod terminal;
 
 use std::io::{Read, Write};
-use std::num::NonZero;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Condvar, Mutex};
-use std::thread;
-use std::time::{Duration, Instant};
 
-use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system};
+use portable_pty::CommandBuilder;
 use vt100::MouseProtocolMode;
 
-/// Longer than anything takes on the slowest machine.
-const DEADLINE: Duration = Duration::from_secs(60);
-
-/// A terminal with a program on it.
-struct Pty {
-    master: Box<dyn MasterPty + Send>,
-    /// Held open, so that the modes can be read after the program has ended.
-    _slave: Box<dyn SlavePty + Send>,
-    keys: Box<dyn Write + Send>,
-    child: Box<dyn Child + Send + Sync>,
-    shown: Arc<(Mutex<vt100::Parser>, Condvar)>,
-    modes_before: String,
-}
-
-impl Pty {
-    fn start(mut command: CommandBuilder, columns: u16, rows: u16) -> Self {
-        let pair =
-            native_pty_system().openpty(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
-        command.env("TERM", "xterm-256color");
-        for name in ["NO_COLOR", "COLORTERM", "TMUX"] {
-            command.env_remove(name);
-        }
-        let modes_before = format!("{:?}", pair.master.get_termios());
-        let child = pair.slave.spawn_command(command).unwrap();
-        let shown = Arc::new((Mutex::new(vt100::Parser::new(cells(rows), cells(columns), 0)), Condvar::new()));
-        let feed = shown.clone();
-        let mut reader = pair.master.try_clone_reader().unwrap();
-        thread::spawn(move || {
-            let mut buffer = [0; 4096];
-            while let Ok(n @ 1..) = reader.read(&mut buffer) {
-                feed.0.lock().unwrap().process(&buffer[..n]);
-                feed.1.notify_all();
-            }
-        });
-        let keys = pair.master.take_writer().unwrap();
-        Self { master: pair.master, _slave: pair.slave, keys, child, shown, modes_before }
-    }
-
-    /// Runs one of the children below.
-    fn child(test: &str, columns: u16, rows: u16) -> Self {
-        let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
-        command.args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"]);
-        Self::start(command, columns, rows)
-    }
-
-    fn until(&self, what: &str, mut reached: impl FnMut(&vt100::Screen) -> bool) {
-        let deadline = Instant::now() + DEADLINE;
-        let mut parser = self.shown.0.lock().unwrap();
-        while !reached(parser.screen()) {
-            let left = deadline.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "{what} did not come; the screen shows:\n{}", parser.screen().contents());
-            parser = self.shown.1.wait_timeout(parser, left).unwrap().0;
-        }
-    }
-
-    fn sees(&self, words: &str) {
-        self.until(words, |screen| screen.contents().contains(words));
-    }
-
-    fn press(&mut self, keys: &str) {
-        self.keys.write_all(keys.as_bytes()).unwrap();
-        self.keys.flush().unwrap();
-    }
-
-    fn resize(&self, columns: u16, rows: u16) {
-        self.shown.0.lock().unwrap().screen_mut().set_size(cells(rows), cells(columns));
-        self.master.resize(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
-    }
-
-    /// The program ends, and the terminal is as it was.
-    fn ends(mut self) -> ExitStatus {
-        self.until("the normal screen", |screen| !screen.alternate_screen());
-        let status = self.child.wait().unwrap();
-        self.until("the cursor", |screen| !screen.hide_cursor());
-        self.until("the end of bracketed paste", |screen| !screen.bracketed_paste());
-        self.until("the end of the mouse", |screen| screen.mouse_protocol_mode() == MouseProtocolMode::None);
-        assert_eq!(format!("{:?}", self.master.get_termios()), self.modes_before, "line modes");
-        status
-    }
-}
-
-impl Drop for Pty {
-    fn drop(&mut self) {
-        // A test that failed leaves no program behind.
-        let _ = self.child.kill();
-    }
-}
-
-fn cells(n: u16) -> NonZero<u16> {
-    NonZero::new(n).unwrap()
-}
-
-/// Replies of terminals: colours, attributes, versions, places, modes, of keyboard and graphics.
-const REPLIES: &[&str] = &[
-    "\x1b]10;rgb:ffff/ffff/ffff\x1b\\", "\x1b]11;rgb:1e1e/1e1e/2e2e\x07", "\x1b]4;1;rgb:cdcd/0000/0000\x1b\\",
-    "\x1b[?62;22;52c", "\x1b[>41;390;0c", "\x1bP!|00000000\x1b\\", "\x1bP>|xterm(390) q\x1b\\", "\x1b[0n",
-    "\x1b[24;80R", "\x1b[?2026;2$y", "\x1b[?1u", "\x1b_Gi=31;OK\x1b\\",
-];
-
-const ENTER: &str = "\r";
-const CTRL_C: &str = "\x03";
+use terminal::{CTRL_C, ENTER, Pty, REPLIES, kill, program, unset};
 
 #[test]
 #[ignore = "run by the tests below on a terminal"]
@@ -246,12 +144,6 @@ fn a_reply_cut_after_its_esc_is_an_esc_at_most() {
     pty.press("qq");
     pty.sees("nothing accepted");
     assert!(pty.ends().success());
-}
-
-/// Sends a signal to the program.
-fn kill(pty: &Pty, signal: &str) {
-    let id = pty.child.process_id().unwrap().to_string();
-    assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
 }
 
 #[test]
@@ -461,24 +353,6 @@ fn without_a_terminal_there_is_a_sentence() {
 }
 
 // From here on the real program, with the models it carries and the real sandbox.
-
-/// The program on its built-in example, with files of its own, and settings that name the built-in models.
-fn program(home: &std::path::Path, args: &[&str]) -> CommandBuilder {
-    std::fs::create_dir_all(home.join("bass-tui")).unwrap();
-    std::fs::write(home.join("bass-tui/config.toml"), "model = \"built-in\"\n").unwrap();
-    unset(home, args)
-}
-
-/// The program without settings.
-fn unset(home: &std::path::Path, args: &[&str]) -> CommandBuilder {
-    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_bass-tui"));
-    command.args(args);
-    command.cwd(home);
-    for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "HOME"] {
-        command.env(name, home);
-    }
-    command
-}
 
 #[test]
 fn the_program_writes_tests_and_accepts_its_example() {

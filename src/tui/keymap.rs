@@ -495,6 +495,41 @@ mod tests {
         Key::parse(name).unwrap()
     }
 
+    /// The table of the README: a row for each context, as the table of this file has it.
+    fn readme_table() -> String {
+        let map = Keymap::default();
+        let mut out = "| where | keys |\n|---|---|\n".to_owned();
+        let places = [
+            (Context::Start, "before the first run"),
+            (Context::Prompt, "in the prompt"),
+            (Context::Panes, "candidates"),
+            (Context::Results, "test results"),
+            (Context::Diff, "differences, preview"),
+            (Context::Picker, "list of functions"),
+            (Context::Global, "everywhere"),
+        ];
+        for (context, place) in places {
+            let keys: Vec<String> = map.help(context).iter().map(|(keys, label)| format!("`{keys}` {label}")).collect();
+            out.extend(["| ", place, " | ", &keys.join("; "), " |\n"]);
+        }
+        out
+    }
+
+    #[test]
+    fn the_readme_has_these_keys() {
+        const BEGIN: &str = "<!-- keys: made from src/tui/keymap.rs -->\n";
+        const END: &str = "<!-- end of keys -->";
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+        let text = std::fs::read_to_string(&file).unwrap();
+        let (before, rest) = text.split_once(BEGIN).expect("README.md marks where the table of keys begins");
+        let (table, after) = rest.split_once(END).expect("README.md marks where the table of keys ends");
+        if std::env::var_os("UPDATE_README").is_some() {
+            std::fs::write(&file, format!("{before}{BEGIN}{}{END}{after}", readme_table())).unwrap();
+            return;
+        }
+        assert_eq!(table, readme_table(), "make it anew: UPDATE_README=1 cargo test --lib the_readme_has_these_keys");
+    }
+
     #[test]
     fn every_default_key_is_read_and_free_of_conflicts() {
         for binding in TABLE {

@@ -23,6 +23,7 @@
 //!   (`While`).
 
 pub(crate) mod app;
+pub mod canvas;
 pub mod clipboard;
 mod decoder;
 mod editor;

@@ -149,7 +149,12 @@ impl Loop<'_> {
             Input::Key(key) => Msg::Key(key),
             Input::Paste(text) => Msg::Paste(text),
             Input::Mouse(used) => Msg::Mouse(used),
-            Input::Resize(width, height) => Msg::Resize(width, height),
+            Input::Resize(width, height) => {
+                // Every cell: a terminal that was small in between has cut what it showed, also where the size is the
+                // one of before.
+                self.run.screen.clear()?;
+                Msg::Resize(width, height)
+            }
             Input::Stop => return self.suspend(),
             Input::Continued => {
                 self.run.screen.retake()?;

@@ -654,9 +654,25 @@ fn nothing_wakes_an_idle_screen() {
     session.key("g");
     assert!(session.state.wake_at().is_some(), "the rate is shown anew");
     session.finish(0, &body(0));
+    session.finish(1, &body(1));
     session.done();
+    session.verdict(0, Status::Passed, "2 checks");
+    session.verdict(1, Status::Failed, "no");
     session.wait(10_000);
     assert_eq!(session.state.wake_at(), None);
+    // Whatever is open, and with an earlier run.
+    session.key("R");
+    session.key("X");
+    (0..2).for_each(|candidate| drop(session.finish(candidate, &body(candidate + 2))));
+    session.done();
+    (0..2).for_each(|candidate| drop(session.verdict(candidate, Status::Passed, "2 checks")));
+    for keys in [&["d"][..], &["esc", "p"], &["esc", "t"], &["esc", "["], &["z"], &["?"], &["esc", "ctrl-t"]] {
+        for key in keys {
+            session.key(key);
+        }
+        session.wait(10_000);
+        assert_eq!(session.state.wake_at(), None, "after {keys:?}");
+    }
 }
 
 #[test]

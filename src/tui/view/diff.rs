@@ -34,7 +34,8 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     if diff.preview {
         let Some((content, _)) = state.preview() else { return };
         let title = format!(" {} in {} ", label(run.focus), state.subject());
-        rule(buf, area, area.y, look, (&title, look.style(Role::Title)), (&own.text, look.style(own.role)));
+        let verdict = format!(" {} ", own.text);
+        rule(buf, area, area.y, look, (&title, look.style(Role::Title)), (&verdict, look.style(own.role)));
         let rows = text::rows(&content, inside.width.into(), state.wrap, 0);
         let scroll = Scroll { top: diff.top, column: 0, follow: false };
         code::draw(buf, inside, look, Of::Preview, &content, &rows, scroll, &|_| false);

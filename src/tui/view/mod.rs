@@ -10,6 +10,8 @@ mod diff;
 mod footer;
 mod help;
 mod list;
+#[cfg(test)]
+mod looks;
 pub mod menu;
 mod palette;
 mod pane;
@@ -19,6 +21,8 @@ mod question;
 mod results;
 #[cfg(test)]
 pub mod scenes;
+#[cfg(test)]
+mod sizes;
 mod start;
 mod status;
 mod tabs;
@@ -27,7 +31,7 @@ mod title;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Block, Clear, Widget};
 
 use super::app::State;
@@ -120,12 +124,14 @@ pub fn sync(state: &State, highlights: &mut Highlights) {
     }
 }
 
-/// Writes `text` from column `x` up to the right end of `area`; returns the column after it.
+/// Writes `text` from column `x` up to the right end of `area`; returns the column after it. What was there leaves its
+/// colours at most: a faint line makes no name on it faint.
 fn put(buf: &mut Buffer, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
     if y < area.y || y >= area.bottom() || x < area.x || x >= area.right() {
         return x;
     }
     let clean: String = text.chars().map(|c| if text::is_hostile(c) { '\u{fffd}' } else { c }).collect();
+    let style = style.remove_modifier(Modifier::all() - style.add_modifier).add_modifier(style.add_modifier);
     buf.set_stringn(x, y, clean, usize::from(area.right() - x), style).0
 }
 

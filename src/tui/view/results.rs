@@ -86,6 +86,7 @@ fn tests_by_candidates(
     let telling = matrix.iter().filter(|row| row.tells()).count();
     let heading = match telling {
         0 => format!("{} tests, none tells them apart", matrix.len()),
+        1 => format!("{} tests, 1 tells them apart", matrix.len()),
         n => format!("{} tests, {n} tell them apart", matrix.len()),
     };
     put(buf, area, area.x + 1, area.y, &text::fit(&heading, room), look.style(Role::Muted));

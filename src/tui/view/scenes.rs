@@ -29,11 +29,20 @@ pub fn draw(state: &State, width: u16, height: u16) -> Buffer {
 }
 
 fn draw_in(state: &State, width: u16, height: u16, depth: Depth) -> Buffer {
-    let theme = Theme::find("dark", std::path::Path::new(""), false, depth).unwrap();
+    draw_with(state, width, height, &Theme::find("dark", std::path::Path::new(""), false, depth).unwrap())
+}
+
+/// Draws with the colours of a theme.
+pub fn draw_with(state: &State, width: u16, height: u16, theme: &Theme) -> Buffer {
     let highlights = Highlights::plain();
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    let look = Look { state, theme: &theme, highlights: &highlights };
-    terminal.draw(|frame| super::draw(frame, &look)).unwrap();
+    let look = Look { state, theme, highlights: &highlights };
+    terminal
+        .draw(|frame| {
+            super::draw(frame, &look);
+            theme.paint(frame.buffer_mut());
+        })
+        .unwrap();
     let buffer = terminal.backend().buffer().clone();
     for cell in buffer.content() {
         assert!(!cell.symbol().chars().any(is_hostile), "{:?} in a cell", cell.symbol());
@@ -42,7 +51,7 @@ fn draw_in(state: &State, width: u16, height: u16, depth: Depth) -> Buffer {
 }
 
 /// The characters of a buffer.
-fn text(buffer: &Buffer) -> String {
+pub fn text(buffer: &Buffer) -> String {
     let mut out = String::new();
     for y in 0..buffer.area.height {
         let mut skip = 0;
@@ -68,7 +77,7 @@ fn scene(session: &mut Session, width: u16, height: u16) -> String {
 }
 
 /// Candidates in the middle of being written.
-fn streaming(n: usize) -> Session {
+pub fn streaming(n: usize) -> Session {
     let mut session = Session::tested(n);
     session.key("g");
     session.event(Event::Prefill { done: 31, total: 31 });
@@ -84,7 +93,7 @@ fn streaming(n: usize) -> Session {
 }
 
 /// All ended: a pass, a failure, a duplicate, a pass that came later.
-fn finished(n: usize) -> Session {
+pub fn finished(n: usize) -> Session {
     let mut session = streaming(n);
     for candidate in 0..n {
         // D writes what A wrote.
@@ -111,7 +120,7 @@ fn start() {
 }
 
 /// The picker over a start screen, with the text of its first function.
-fn choosing() -> Session {
+pub fn choosing() -> Session {
     let mut found = picker::tests::functions();
     let many = (0..30).map(|n| picker::Found {
         path: "src/deep/er/in/the/tree/of/folders/of_a_large_shop/orders.py".into(),
