@@ -51,12 +51,9 @@ pub use crate::sampling::Alternative;
 /// Most candidates of one request.
 pub const MAX_CANDIDATES: usize = 64;
 
-/// Most prompt tokens per pass of the prefill: between two passes a cancellation is noticed and progress is
+/// Prompt tokens per pass of the prefill: between two passes a cancellation is noticed and progress is
 /// reported.
 const PREFILL_SLAB: usize = 256;
-
-/// Fewest prompt tokens per pass of the prefill. In smaller passes reading the weights takes more of the time.
-const LEAST_SLAB: usize = 64;
 
 /// Prompt tokens per pass where the logits of each are wanted, which take memory.
 const SCORED_SLAB: usize = 64;

@@ -2,7 +2,7 @@
 //! write, and then its candidates join the batch.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::admission::{Held, Need, Partition};
 use super::batch::Sink;
@@ -11,7 +11,7 @@ use super::event::Event;
 use super::request::GenerateOptions;
 use super::request_state::Group;
 use super::sequence::Sequence;
-use super::{Engine, EngineError, LEAST_SLAB, MAX_CANDIDATES, PREFILL_SLAB, SCORED_SLAB};
+use super::{Engine, EngineError, MAX_CANDIDATES, PREFILL_SLAB, SCORED_SLAB};
 use crate::backend::{BackendError, Rows, SeqId, Span, Wanted};
 use crate::sampling::Scores;
 
@@ -22,8 +22,6 @@ pub(super) struct Joining {
     pub region: SeqId,
     /// Prompt tokens that the main model has read.
     read: usize,
-    /// Prompt tokens of the next pass.
-    slab: usize,
     /// Reading of the prompt by the drafter before the first step.
     drafter: Preparation,
     /// How probable what has been read is, where that was asked for.
@@ -36,13 +34,6 @@ enum Preparation {
     NotNeeded,
     /// It has this many prompt tokens to read yet.
     Left(usize),
-}
-
-/// Prompt tokens of the next pass, after one of `len` that took this long: as many as take a tenth of a second, so
-/// that whoever waits sees it move. What is computed does not depend on it.
-fn slab_after(len: usize, took: Duration) -> usize {
-    let fits = len as f64 * 0.1 / took.as_secs_f64().max(1e-6);
-    (fits as usize / 32 * 32).clamp(LEAST_SLAB, PREFILL_SLAB)
 }
 
 impl Engine {
@@ -156,17 +147,13 @@ impl Engine {
         let shared = total - 1;
         if joining.read < shared {
             let start = joining.read;
-            let most = if joining.scores.is_some() { SCORED_SLAB } else { joining.slab };
+            let most = if joining.scores.is_some() { SCORED_SLAB } else { PREFILL_SLAB };
             let len = most.min(shared - start);
             let spans = [Span { seq: joining.region, start, len }];
             let rows = Rows::chain(&joining.prompt[start..start + len], &spans);
             joining.read += len;
             match &mut joining.scores {
-                None => {
-                    let begin = Instant::now();
-                    self.main.forward(&rows, Wanted::Nothing)?;
-                    joining.slab = slab_after(len, begin.elapsed());
-                }
+                None => drop(self.main.forward(&rows, Wanted::Nothing)?),
                 Some(scores) => {
                     let next = &joining.prompt[start + 1..=start + len];
                     self.main.score(&rows, next, joining.group.options.alternatives, scores)?;
@@ -216,7 +203,7 @@ impl Engine {
         group.stats.reused(read);
         sink(group.id, Event::Prefill { done: read, total });
         let drafter = if drafts { Preparation::Left(total) } else { Preparation::NotNeeded };
-        self.joining.push(Joining { prompt, group, region, read, slab: LEAST_SLAB, drafter, scores });
+        self.joining.push(Joining { prompt, group, region, read, drafter, scores });
     }
 
     /// Makes the candidates of a prompt that has been read.
@@ -247,17 +234,5 @@ impl Engine {
         }
         group.prefilled(region, prompt);
         self.groups.insert(group.id, group);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pass_takes_a_tenth_of_a_second_within_bounds() {
-        assert_eq!(slab_after(64, Duration::from_millis(50)), 128);
-        assert_eq!(slab_after(64, Duration::from_secs(2)), LEAST_SLAB);
-        assert_eq!(slab_after(64, Duration::ZERO), PREFILL_SLAB);
     }
 }
