@@ -506,6 +506,7 @@ mod tests {
             (Context::Results, "test results"),
             (Context::Diff, "differences, preview"),
             (Context::Picker, "list of functions"),
+            (Context::Palette, "list of actions and settings"),
             (Context::Global, "everywhere"),
         ];
         for (context, place) in places {
