@@ -119,7 +119,7 @@ fn what_is_written_is_listed() {
 #[test]
 fn settings_are_printed_with_their_places_and_can_be_read_back() {
     let world = World::new();
-    world.config("n = 3\ntemperature = 0.5\n[keys]\nzoom = ['s']\n");
+    world.config("n = 3\ntemperature = 0.5\n[keys]\nzoom = ['Z']\n");
     world.file("project/.git/config", "");
     world.file("project/.bass-tui.toml", "timeout = '3s'\ntests = ['t.py']\n");
     let project = text_of(&world.work().join("project"));
