@@ -47,7 +47,7 @@ fn writing(n: usize, lines: usize, size: (u16, u16)) -> Canvas {
     canvas
 }
 
-/// The same screen when all have ended and been tested.
+/// A screen whose candidates have all ended and been tested.
 fn finished(n: usize, size: (u16, u16)) -> Canvas {
     let mut canvas = writing(n, 1, size);
     for candidate in 0..n {

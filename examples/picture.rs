@@ -245,7 +245,7 @@ fn svg(screen: &vt100::Screen, light: bool) -> String {
     out + &boxes + &words + "</svg>\n"
 }
 
-/// What was sent, as asciinema has it.
+/// The output in the format of asciinema.
 fn cast(sent: &[(Duration, Vec<u8>)]) -> String {
     let mut out = format!("{{\"version\": 2, \"width\": {COLUMNS}, \"height\": {ROWS}, \"title\": \"bass-tui\"}}\n");
     let mut rest = Vec::new();

@@ -168,6 +168,11 @@ impl Catalog {
         self.entries.iter().find(|e| e.name == name)
     }
 
+    /// A main model of this name can be used without a download.
+    pub fn is_here(&self, name: &str) -> bool {
+        self.served(name).is_some() || self.resolve_main(Some(name)).is_ok()
+    }
+
     /// The main model: a folder that exists, else the entry of this name; without a name the built-in pair.
     pub fn resolve_main(&self, name_or_dir: Option<&str>) -> Result<Resolved, CatalogError> {
         match name_or_dir {

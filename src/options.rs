@@ -66,7 +66,7 @@ pub struct Settings {
     pub keys: BTreeMap<String, Vec<String>>,
     /// Where values came from that are no defaults, by option. Lists can come from several places.
     pub origins: BTreeMap<&'static str, Vec<Origin>>,
-    /// The same for keys, by action.
+    /// Where keys came from, by action.
     pub key_origins: BTreeMap<String, Origin>,
 }
 
@@ -151,7 +151,7 @@ pub const PROMPTS: u16 = 32;
 /// Which server writes, for those commands that can do without models of this machine.
 pub const SERVER: u16 = 64;
 
-/// What is kept of a run, for those commands that make one for a person.
+/// Options about kept runs, for commands that make runs for a person.
 pub const HISTORY: u16 = 256;
 
 /// Statements of a project about itself; no flag, as commands have one of this name that takes more.

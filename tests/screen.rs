@@ -45,10 +45,16 @@ fn child_panics() {
     panic!("deliberate");
 }
 
+/// The scripted program, once its models are there.
+fn scripted_screen(columns: u16, rows: u16) -> Pty {
+    let pty = Pty::child("child_scripted", columns, rows);
+    pty.sees("scripted-7b");
+    pty
+}
+
 #[test]
 fn generate_watch_accept() {
-    let mut pty = Pty::child("child_scripted", 80, 24);
-    pty.sees("scripted-7b");
+    let mut pty = scripted_screen(80, 24);
     pty.until("the alternate screen", vt100::Screen::alternate_screen);
     pty.press("g");
     pty.sees("PICK");
@@ -60,8 +66,7 @@ fn generate_watch_accept() {
 
 #[test]
 fn no_size_is_too_small() {
-    let mut pty = Pty::child("child_scripted", 112, 30);
-    pty.sees("scripted-7b");
+    let mut pty = scripted_screen(112, 30);
     pty.press("g");
     for (columns, rows) in
         [(80, 24), (40, 12), (20, 4), (7, 2), (1, 1), (2, 1), (1, 40), (200, 1), (300, 100), (1, 1), (2, 2), (80, 24)]
@@ -76,8 +81,7 @@ fn no_size_is_too_small() {
 
 #[test]
 fn ctrl_c_stops_and_keeps_what_was_written() {
-    let mut pty = Pty::child("child_scripted", 112, 30);
-    pty.sees("scripted-7b");
+    let mut pty = scripted_screen(112, 30);
     pty.press("g");
     pty.sees("running");
     pty.press(CTRL_C);
@@ -92,8 +96,7 @@ fn ctrl_c_stops_and_keeps_what_was_written() {
 
 #[test]
 fn late_replies_of_the_terminal_are_no_keys() {
-    let mut pty = Pty::child("child_scripted", 112, 30);
-    pty.sees("scripted-7b");
+    let mut pty = scripted_screen(112, 30);
     let send = |pty: &mut Pty, whole: bool| {
         for reply in REPLIES {
             if whole {
@@ -129,8 +132,7 @@ fn late_replies_of_the_terminal_are_no_keys() {
 
 #[test]
 fn a_reply_cut_after_its_esc_is_an_esc_at_most() {
-    let mut pty = Pty::child("child_scripted", 112, 30);
-    pty.sees("scripted-7b");
+    let mut pty = scripted_screen(112, 30);
     pty.press("?");
     pty.sees("Esc closes");
     for reply in REPLIES {
@@ -148,8 +150,7 @@ fn a_reply_cut_after_its_esc_is_an_esc_at_most() {
 
 #[test]
 fn a_stop_from_outside_leaves_no_trace() {
-    let mut pty = Pty::child("child_scripted", 80, 24);
-    pty.sees("scripted-7b");
+    let mut pty = scripted_screen(80, 24);
     let modes = format!("{:?}", pty.master.get_termios());
     for _ in 0..3 {
         kill(&pty, "-STOP");
@@ -582,7 +583,7 @@ fn after_one_function_the_next_is_a_key_away() {
 fn a_file_with_several_functions_asks_which_and_an_empty_folder_has_the_example() {
     let home = project();
     let mut pty = Pty::start(in_project(&home, &["shop/orders.py"]), 80, 24);
-    pty.sees("functions of shop/orders.py");
+    pty.sees("count     orders.py:5");
     pty.press("\x1b[B");
     pty.press(ENTER);
     pty.until("the title", |screen| screen.contents().starts_with(" bass-tui   orders.py:count "));

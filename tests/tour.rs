@@ -59,7 +59,7 @@ fn to_verdicts(pty: &mut Pty) {
         screen.contents().lines().next().is_some_and(|title| title.contains("dictionaries.py:invert_dict"))
     });
     pty.sees("Enter generate");
-    // What a slow terminal answers late is no key.
+    // A late answer of a slow terminal is no key.
     for reply in REPLIES {
         pty.press(reply);
     }
@@ -154,7 +154,7 @@ fn at_132x40_with_pipes_around_it() {
     let mut pty = Pty::start(in_shell(home.path(), script), 132, 40);
     to_verdicts(&mut pty);
     from_verdicts(&mut pty, &home.path().join("work/dictionaries.py"));
-    // What was taken back is not printed.
+    // Code that was taken back is not printed.
     pty.sees("[0:]");
     assert!(pty.ends().success());
 }

@@ -24,7 +24,7 @@ enum Pick {
     Path,
 }
 
-/// What came of the menu.
+/// Outcome of the menu.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First {
     /// There is a model already, or one was chosen.
@@ -92,8 +92,9 @@ fn rows(session: &Session) -> Vec<(MenuRow, Pick)> {
     let about = "A small pair of models inside the program, to see how it works: short everyday Python functions, no other language. No download.";
     let mut rows = vec![row("built-in demo", "Python only", about.to_owned(), Pick::BuiltIn)];
     let catalog = &session.catalog;
-    let is_here = |name: &str| catalog.served(name).is_some() || catalog.resolve_main(Some(name)).is_ok();
-    for entry in catalog.entries.iter().filter(|entry| !entry.main.starts_with("embedded:") && is_here(&entry.name)) {
+    for entry in
+        catalog.entries.iter().filter(|entry| !entry.main.starts_with("embedded:") && catalog.is_here(&entry.name))
+    {
         let remark = if entry.server.is_some() { "on its server" } else { "on this machine" };
         rows.push(row(&entry.name, remark, entry.description.clone(), Pick::Model(entry.name.clone())));
     }
@@ -111,7 +112,7 @@ fn rows(session: &Session) -> Vec<(MenuRow, Pick)> {
     let how = usage(&session.settings);
     let seconds = |p: &Proposal| machine.seconds(p.entry.parameters.unwrap_or_default(), p.need, how.n);
     let proposal = machine.memory.and_then(|m| catalog.proposal_within(m, how, &|p| seconds(p) <= PATIENCE));
-    if let Some(proposal) = proposal.filter(|proposal| !is_here(&proposal.entry.name)) {
+    if let Some(proposal) = proposal.filter(|proposal| !catalog.is_here(&proposal.entry.name)) {
         let entry = proposal.entry;
         // Fetched as published, two bytes for each weight.
         let size = bytes((entry.parameters.unwrap_or_default() * 2e9) as u64);

@@ -7,13 +7,12 @@ use serde_json::Value;
 use super::args::choice;
 use super::config::toml;
 use super::init::put;
-use super::session::{Session, project_file, served};
+use super::session::{Session, project_place, served};
 use super::tui::opener;
 use crate::config::PROJECT_FILE;
 use crate::job::TestsChoice;
 use crate::options::{OptionSpec, Origin, Settings, named};
-use crate::trial::Project;
-use crate::tui::{Change, Live, LiveSetting};
+use crate::tui::{Change, Live, Setting};
 
 /// Settings that the screen changes, in the order of its list, with values to choose from.
 const ALL: [(&str, &[&str]); 7] = [
@@ -79,19 +78,13 @@ impl LiveSettings {
 
     /// The file that a setting belongs into.
     fn file(&self, option: &OptionSpec) -> PathBuf {
-        let of_project = || {
-            let at = std::fs::canonicalize(&self.at).ok()?;
-            let folder = if at.is_dir() { at.as_path() } else { at.parent()? };
-            project_file(&at).or_else(|| Project::folders(folder).map(|(root, _)| root.join(PROJECT_FILE)))
-        };
-        let own = || self.session.paths.config_file();
-        if option.is_of_projects() { of_project().unwrap_or_else(own) } else { own() }
+        let of_project = option.is_of_projects().then(|| project_place(&self.at)).flatten();
+        of_project.unwrap_or_else(|| self.session.paths.config_file())
     }
 
     fn models(&self) -> Vec<String> {
         let catalog = &self.session.catalog;
-        let is_here = |name: &str| catalog.served(name).is_some() || catalog.resolve_main(Some(name)).is_ok();
-        let named = catalog.entries.iter().map(|entry| entry.name.clone()).filter(|name| is_here(name));
+        let named = catalog.entries.iter().map(|entry| entry.name.clone()).filter(|name| catalog.is_here(name));
         let others =
             catalog.others.all().into_iter().filter(|found| found.file.is_ok()).map(|found| found.name.clone());
         named.chain(others).collect()
@@ -130,7 +123,7 @@ fn seen_from(folder: &Path, names: &[String]) -> Vec<String> {
 }
 
 impl Live for LiveSettings {
-    fn settings(&self) -> Vec<LiveSetting> {
+    fn settings(&self) -> Vec<Setting> {
         let settings = &self.session.settings;
         let setting = |(name, values): &(&'static str, &[&str])| {
             let option = named(name);
@@ -140,8 +133,8 @@ impl Live for LiveSettings {
                 _ => values.iter().map(|&value| value.to_owned()).collect(),
             };
             let origins = settings.origins.get(name);
-            LiveSetting {
-                name,
+            Setting {
+                name: (*name).to_owned(),
                 value: words(option, settings),
                 help: option.help().to_owned(),
                 values,

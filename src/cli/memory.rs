@@ -44,7 +44,7 @@ const OPERATIONS: f64 = 40e9;
 /// Longest that a proposed model may take until the first bodies are there, in seconds.
 pub const PATIENCE: f64 = 60.0;
 
-/// What the time of a generation depends on.
+/// Figures of a machine that the time of a generation depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
     pub memory: Option<u64>,

@@ -1,18 +1,16 @@
 //! `bass-tui paths`: every file and folder that the program reads or writes.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
 use super::failure::Failure;
 use super::output::{print, print_json};
-use super::session::project_file;
+use super::session::project_place;
 use crate::backend::cuda;
 use crate::catalog::Others;
-use crate::config::{PROJECT_FILE, Paths, Place};
+use crate::config::{Paths, Place};
 use crate::hub::{Access, HubCache};
-use crate::trial::Project;
 use crate::untrusted::clean_line;
 
 /// Arguments of `paths`.
@@ -57,7 +55,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 /// The places of the program, then those of others that it shares.
 fn places(paths: &Paths) -> Vec<Place> {
     let mut places = paths.places();
-    if let Some(file) = project_place() {
+    if let Some(file) = project_place(Path::new(".")) {
         places.push(Place::file(&file, "settings of this folder's project", &[]));
     }
     places.push(Place::folder(&std::env::temp_dir(), "folders of running tests (bass-tui-run-*)", &["TMPDIR"]));
@@ -73,15 +71,6 @@ fn places(paths: &Paths) -> Vec<Place> {
     let bundles = cuda::Libraries::default().bundles;
     places.extend(bundles.iter().map(|file| Place::file(file, "compiled kernels, read only", &[])));
     places
-}
-
-/// The settings file of the project around the working folder, or where it would be.
-fn project_place() -> Option<PathBuf> {
-    let here = Path::new(".");
-    project_file(here).or_else(|| {
-        let here = fs::canonicalize(here).ok()?;
-        Project::folders(&here).map(|(root, _)| root.join(PROJECT_FILE))
-    })
 }
 
 fn line(place: &Place) -> Line {
@@ -117,7 +106,7 @@ mod tests {
 
     #[test]
     fn places_are_where_their_users_look_for_them() {
-        let folder = |name: &str| PathBuf::from("/p").join(name);
+        let folder = |name: &str| Path::new("/p").join(name);
         let paths = Paths { config_dir: folder("c"), state_dir: folder("s"), cache_dir: folder("k") };
         assert_eq!(paths.keys_file(), paths.config_dir.join(Key::FILE));
         let all = places(&paths);

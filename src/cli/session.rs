@@ -165,6 +165,15 @@ pub fn project_file(at: &Path) -> Option<PathBuf> {
     folders.map(|folder| folder.join(PROJECT_FILE)).find(|file| file.exists())
 }
 
+/// The settings file of the project around a file or folder, or where it would be.
+pub fn project_place(at: &Path) -> Option<PathBuf> {
+    project_file(at).or_else(|| {
+        let at = std::fs::canonicalize(at).ok()?;
+        let folder = if at.is_dir() { at.as_path() } else { at.parent()? };
+        Project::folders(folder).map(|(root, _)| root.join(PROJECT_FILE))
+    })
+}
+
 /// Opens a source, which may take time, and tells how far it is.
 pub type Opener = Box<dyn FnOnce(Option<Told>) -> Result<Box<dyn Source>, SourceError> + Send>;
 

@@ -22,7 +22,7 @@ use crate::options::{Flags, GENERATION, HISTORY, MODELS, PROMPTS, SAMPLING, SCRE
 use crate::trial::{Project, Runner};
 use crate::tui;
 
-/// What the screen begins with.
+/// Start of the screen.
 enum Start {
     /// This function.
     Function(TargetSpec),

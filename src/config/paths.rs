@@ -154,7 +154,7 @@ const CACHE: &[&str] = &["BASS_TUI_CACHE_DIR", "XDG_CACHE_HOME"];
 pub struct Place {
     /// Its path. It need not exist.
     pub path: PathBuf,
-    /// What it holds.
+    /// Its content, in words.
     pub what: &'static str,
     /// It is a folder.
     pub is_folder: bool,

@@ -22,7 +22,7 @@ pub struct Kept {
     pub file: RunFile,
     /// Its head.
     pub head: Head,
-    /// What happened, without the head.
+    /// The events, without the head.
     pub lines: Vec<Line>,
     /// The file ends within a line.
     pub(super) is_cut: bool,
@@ -151,7 +151,7 @@ impl Kept {
         })?
     }
 
-    /// What was taken last and not taken back.
+    /// The last candidate that was taken and not taken back.
     pub fn taken(&self) -> Option<&Taken> {
         let mut taken: Vec<&Taken> = Vec::new();
         for line in &self.lines {
@@ -168,7 +168,7 @@ impl Kept {
         taken.pop()
     }
 
-    /// What it wrote last, with the data to take it back. `backups` is the folder of the earlier texts.
+    /// The text it wrote last, with the data to take it back. `backups` is the folder of the earlier texts.
     pub fn written(&self, backups: &Path) -> Result<Applied, CodeError> {
         let (path, backup) = self
             .taken()

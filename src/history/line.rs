@@ -100,7 +100,7 @@ pub enum What {
     },
     /// A candidate was taken.
     Taken(Taken),
-    /// What was taken was taken back.
+    /// A candidate that was taken was taken back.
     Undone {
         /// File name of the copy of the earlier text.
         #[serde(default)]

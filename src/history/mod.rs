@@ -147,7 +147,7 @@ impl History {
                 let known = ids[..ids.len().min(MOST_LISTED)].join(", ");
                 Err(HistoryError::Unknown { id, nearest, known })
             }
-            // The same id twice is the same run for all purposes: the newer one.
+            // An id that stands twice names the newer run.
             [one, others @ ..] if others.iter().all(|other| other.id == one.id) => Ok((*one).clone()),
             several => {
                 let ids = several.iter().take(MOST_LISTED).map(|file| file.id.clone()).collect();

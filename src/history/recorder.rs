@@ -96,7 +96,7 @@ impl Recorder {
         this.tell(What::Taken(Taken { candidate, ..Taken::default() }))
     }
 
-    /// What was written was taken back.
+    /// A written candidate was taken back.
     pub fn undone(&self, backup: Option<String>) -> Option<String> {
         self.lock().tell(What::Undone { backup })
     }

@@ -117,7 +117,7 @@ fn cut_and_damaged_lines_are_read_past() {
     assert_eq!(kept.candidates()[0].reason, None, "the damaged one");
     kept.events();
 
-    // What is added after a cut is on a line of its own.
+    // Lines that are added after a cut stand on their own.
     fs::write(&file.path, text.trim_end().strip_suffix('}').unwrap()).unwrap();
     let added = history.append(recorder.id()).unwrap();
     added.handed_over("    b\n");

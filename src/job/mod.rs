@@ -128,7 +128,7 @@ impl Job {
         Ok(Self::from_target(target, tests)?.showing(self.showing))
     }
 
-    /// The same text with other tests.
+    /// This job's text with other tests.
     pub fn with_tests(&self, tests: &TestsChoice) -> Result<Self, JobError> {
         Ok(Self::new(self.text.clone(), tests)?.showing(self.showing))
     }

@@ -121,7 +121,7 @@ impl Decoder {
         self.passed = 0;
     }
 
-    /// What is held is a sequence, not keys.
+    /// The bytes held are a sequence, not keys.
     fn is_certain(&self) -> bool {
         let [ESC, kind, rest @ ..] = self.held.as_slice() else { return false };
         if self.passed < 2 {
@@ -141,7 +141,7 @@ impl Decoder {
         }
     }
 
-    /// What is held may become certain, though its bytes were passed on as keys.
+    /// The bytes held may become certain, though they were passed on as keys.
     fn may_be_certain(&self) -> bool {
         let [ESC, kind, rest @ ..] = self.held.as_slice() else { return true };
         let number = rest.iter().take_while(|b| b.is_ascii_digit()).count();
@@ -155,7 +155,7 @@ impl Decoder {
         }
     }
 
-    /// What is held and was not passed on becomes keys.
+    /// Bytes that are held and were not passed on become keys.
     fn pass_on(&self, out: &mut Vec<Input>) {
         let (mut rest, mut alt) = (&self.held[self.passed..], false);
         if self.passed == 0 && rest.first() == Some(&ESC) {

@@ -1,4 +1,4 @@
-//! What the world keeps of a session: copies of files before they are written, the records of its runs, and
+//! Records of a session that the world keeps: copies of files before they are written, the records of its runs, and
 //! the job of each.
 
 use std::collections::BTreeMap;
@@ -102,7 +102,7 @@ impl Keeping {
         let _ = self.recorder(run).and_then(|recorder| recorder.handed_over(text));
     }
 
-    /// What a run wrote was taken back.
+    /// A candidate that a run wrote was taken back.
     pub fn undone(&mut self, run: u64, applied: &Applied) -> Option<String> {
         let backup = applied.backup.as_deref().and_then(Path::file_name);
         let backup = backup.map(|name| name.to_string_lossy().into_owned());

@@ -660,15 +660,15 @@ mod tests {
 
         #[test]
         fn every_body_is_whole_where_all_fit(
-            (width, height) in (20u16..=300, 4u16..=100), candidates in 1usize..=64, wide in 1usize..60,
-            lines in proptest::collection::vec(1usize..12, 64), columns in 1usize..8,
+            columns in 1usize..8, candidates in 1usize..=64, wide in 1usize..60, more in (0u16..40, 0u16..6),
+            lines in proptest::collection::vec(1usize..12, 64),
         ) {
-            // All fit below each other in some number of columns, without notes, prompt and figures.
-            let code = usize::from(width) / columns;
-            prop_assume!(code > usize::from(COLUMNS.1) && height >= 14);
-            let heights: Vec<u16> =
-                lines[..candidates].iter().map(|l| 1 + (l * wide.div_ceil(code - 1)) as u16).collect();
-            prop_assume!(heights.iter().all(|&h| h <= height - 2) && fill(&heights, height - 2).len() <= columns);
+            // A terminal in which all fit below each other in so many columns, without notes, prompt and figures.
+            let width = columns as u16 * (COLUMNS.1 + 2) + more.0;
+            let code = usize::from(width) / columns - 1;
+            let heights: Vec<u16> = lines[..candidates].iter().map(|l| 1 + (l * wide.div_ceil(code)) as u16).collect();
+            let fits = |room: &u16| heights.iter().all(|h| h <= room) && fill(&heights, *room).len() <= columns;
+            let height = ((1..).find(fits).unwrap() + 2 + more.1).max(14);
             let layout = of_texts((width, height), wants(candidates), &lines, wide);
             prop_assert_eq!(layout.panes.len(), candidates);
             for (candidate, lines) in lines[..candidates].iter().enumerate() {

@@ -1,7 +1,6 @@
 //! Settings that are changed while the screen is open: what the program offers, and other models in the
 //! background.
 
-use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -10,40 +9,20 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::palette::Setting;
 use super::theme::Theme;
-use super::world::{Incoming, Open};
+use super::world::{Incoming, Open, carry_out};
 use crate::engine::GenerateOptions;
-use crate::job::{TestsChoice, fault};
-use crate::source::Told;
+use crate::job::TestsChoice;
 
 /// The settings of the program, as far as the screen can change them. Errors are sentences for the user.
 pub trait Live {
     /// All of them, with their present values.
-    fn settings(&self) -> Vec<LiveSetting>;
+    fn settings(&self) -> Vec<Setting>;
     /// The effect of a value. Nothing has it yet.
     fn change(&self, name: &str, value: &str) -> Result<Change, String>;
     /// The setting has this value from now on.
     fn take(&mut self, name: &str, value: &str);
     /// Writes a setting into the file of the project, if it may stand there, else of the user; returns the path.
     fn keep(&self, name: &str, value: &str) -> Result<String, String>;
-}
-
-/// A setting and what it can be.
-#[derive(Clone, Debug, Default)]
-pub struct LiveSetting {
-    /// Its name, as a flag without dashes.
-    pub name: &'static str,
-    /// Its present value.
-    pub value: String,
-    /// Its effect.
-    pub help: String,
-    /// Values to choose from.
-    pub values: Vec<String>,
-    /// Other values can be typed.
-    pub typed: bool,
-    /// Its value is a number.
-    pub number: bool,
-    /// A file or a flag sets it at the next start, too.
-    pub fixed: bool,
 }
 
 /// The effect of another value.
@@ -72,21 +51,8 @@ impl Changing {
 
     /// All settings for the palette.
     pub fn settings(&self) -> Vec<Setting> {
-        let live = self.live.as_ref().map_or_else(Vec::new, |live| live.settings());
-        let has_theme = live.iter().any(|setting| setting.name == "theme");
-        let mut all: Vec<Setting> = live
-            .into_iter()
-            .map(|LiveSetting { name, value, help, values, typed, number, fixed }| Setting {
-                name: name.to_owned(),
-                value,
-                help,
-                values,
-                typed,
-                number,
-                fixed,
-            })
-            .collect();
-        if !has_theme {
+        let mut all = self.live.as_ref().map_or_else(Vec::new, |live| live.settings());
+        if !all.iter().any(|setting| setting.name == "theme") {
             all.push(Setting { name: "theme".to_owned(), help: "Colours".to_owned(), ..Setting::default() });
         }
         for setting in all.iter_mut().filter(|setting| setting.name == "theme") {
@@ -122,10 +88,7 @@ impl Changing {
         let sender = self.sender.clone();
         let body = move || {
             // The old models go on, so nobody waits for it.
-            let told: Told = Arc::new(|_, _| {});
-            let result = panic::catch_unwind(AssertUnwindSafe(|| open(told)));
-            let result = result.unwrap_or_else(|why| Err(format!("loading failed: {}", fault(&*why))));
-            let _ = sender.send(Incoming::Reopened(result));
+            let _ = sender.send(Incoming::Reopened(carry_out(open, Arc::new(|_, _| {}))));
         };
         let spawned = thread::Builder::new().name("open".into()).spawn(body);
         spawned.map_err(|why| format!("no thread could be started to load the models: {why}"))?;

@@ -20,7 +20,7 @@ pub struct MenuRow {
     pub name: String,
     /// A word or two at the right end.
     pub remark: String,
-    /// What it means, in sentences.
+    /// Its meaning, in sentences.
     pub about: String,
     /// A line has to be typed for it.
     pub typed: bool,
@@ -41,7 +41,7 @@ pub struct Menu {
     pub(super) error: Option<String>,
 }
 
-/// What was chosen.
+/// The choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MenuChoice {
     /// Index of the row.
@@ -52,7 +52,7 @@ pub struct MenuChoice {
     pub taken: bool,
 }
 
-/// What a key did.
+/// Outcome of a key.
 #[derive(Debug, PartialEq, Eq)]
 enum Pressed {
     Nothing,

@@ -60,11 +60,12 @@ use crate::trial::Limits;
 use crate::untrusted;
 
 use app::State;
+pub use app::palette::Setting;
 use highlight::Highlights;
 use keeping::Keeping;
 use keyboard::Keyboard;
 use keymap::{Keymap, KeymapError};
-pub use live::{Change, Live, LiveSetting};
+pub use live::{Change, Live};
 pub use menu::{Menu, MenuChoice, MenuRow, choose};
 use remembered::Remembered;
 use runtime::{End, Runtime};
@@ -79,7 +80,7 @@ use world::{Incoming, World};
 pub struct Setup {
     /// Text to complete, with its tests.
     pub job: Job,
-    /// What the user should know of the models.
+    /// Advice on the models.
     pub notice: Option<String>,
     /// Loads models and sandbox, on a thread of its own after the first frame, and tells how far that is. The
     /// error is a sentence for the user.
@@ -153,7 +154,7 @@ pub enum TuiError {
 /// Runs the screen on the terminal until the user leaves. The terminal is given back in every case.
 pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
     terminal::check().map_err(TuiError::NoTerminal)?;
-    let themes = Themes::detect(&setup.themes_dir);
+    let themes = Themes::detect(&setup.theme, &setup.themes_dir);
     let theme = themes.find(&setup.theme)?;
     // Mistakes in the settings are said on the normal screen.
     Keymap::new(&setup.keys)?;
@@ -171,9 +172,7 @@ pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
 
 /// The theme of this name, for the terminal as its variables describe it.
 pub fn theme_of(name: &str, folder: &Path) -> Result<Theme, ThemeError> {
-    let var = |name: &str| std::env::var(name).ok();
-    let light = Theme::is_pair(name) && theme::background_is_light(var);
-    Theme::find(name, folder, light, Depth::detect(var))
+    Themes::detect(name, folder).find(name)
 }
 
 /// The theme that the user chose on the screen last, if it can still be had.

@@ -1,4 +1,4 @@
-//! What of the screen is remembered between sessions: `screen.toml` in the state folder.
+//! Views that are remembered between sessions: `screen.toml` in the state folder.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -201,10 +201,17 @@ pub struct Themes {
 }
 
 impl Themes {
-    /// For the terminal as its variables and its answer describe it.
-    pub fn detect(folder: &Path) -> Self {
+    /// For the terminal as its variables describe it. Its background is asked for only if the theme `name` is a
+    /// pair, as that may take a while; else it is that of the theme.
+    pub fn detect(name: &str, folder: &Path) -> Self {
         let var = |name: &str| std::env::var(name).ok();
-        Self { folder: folder.to_path_buf(), light: background_is_light(var), depth: Depth::detect(var) }
+        let depth = Depth::detect(var);
+        let light = if Theme::is_pair(name) {
+            background_is_light(var)
+        } else {
+            Theme::find(name, folder, false, depth).is_ok_and(|theme| theme.is_light())
+        };
+        Self { folder: folder.to_path_buf(), light, depth }
     }
 
     pub fn find(&self, name: &str) -> Result<Theme, ThemeError> {

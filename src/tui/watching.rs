@@ -157,7 +157,7 @@ impl<W: Watcher> Thread<W> {
             *files = wanted
                 .iter()
                 .map(|(path, is_tests)| {
-                    // What is known of a file stays: a save may be under way.
+                    // The known content of a file stays: a save may be under way.
                     let known = old.iter().position(|file| file.path == *path && file.is_tests == *is_tests);
                     known.map_or_else(|| File::new(path.clone(), *is_tests), |at| old.swap_remove(at))
                 })

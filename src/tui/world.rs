@@ -49,6 +49,12 @@ pub enum Incoming {
     Reopened(Result<Opened, String>),
 }
 
+/// Loads models and sandbox; a panic becomes an error.
+pub(super) fn carry_out(open: Open, told: Told) -> Result<Opened, String> {
+    let result = panic::catch_unwind(AssertUnwindSafe(|| open(told)));
+    result.unwrap_or_else(|why| Err(format!("the models could not be loaded: {}", fault(&*why))))
+}
+
 /// Why the tests of a job cannot be run here.
 fn unfit(job: &Job, judge: &dyn Judge) -> Option<String> {
     let (tests, language) = (job.tests.as_ref()?, job.language()?);
@@ -80,7 +86,7 @@ pub struct World {
     limits: Limits,
     /// The first pass ends what is still being written.
     stop_on_pass: bool,
-    /// What is kept of the session.
+    /// Records of the session.
     keeping: Keeping,
     extras: Extras,
     sender: UnboundedSender<Incoming>,
@@ -161,8 +167,7 @@ impl World {
             let _ = bytes.send(Incoming::App(Msg::Opening { done, total }));
         });
         let body = move || {
-            let result = panic::catch_unwind(AssertUnwindSafe(|| open(told)))
-                .unwrap_or_else(|why| Err(format!("the models could not be loaded: {}", fault(&*why))));
+            let result = carry_out(open, told);
             // Without isolation nothing runs before the user has agreed, not even a look at the tests.
             let judge = result.as_ref().ok().map(|opened| opened.1.judge()).filter(|judge| judge.may_run());
             let _ = sender.send(Incoming::Opened(result));

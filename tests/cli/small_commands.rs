@@ -97,7 +97,7 @@ fn every_folder_of_the_program_is_listed_and_moved_by_its_variable() {
     }
 }
 
-/// What commands leave behind lies in places that are listed.
+/// Files that commands leave behind lie in places that are listed.
 #[test]
 fn what_is_written_is_listed() {
     let world = World::new();

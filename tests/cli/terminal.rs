@@ -124,7 +124,7 @@ fn complete_keeps_prompts_names_and_tests_off_the_terminal() {
         assert_eq!(code, 0, "{text}");
         harmless(&text);
     }
-    // What was kept of these runs. (Where nothing isolates, `written` adds a flag that `history` does not have.)
+    // The records of these runs. (Where nothing isolates, `written` adds a flag that `history` does not have.)
     let of_history: [&[&str]; 3] = [&["list"], &["show", "--last"], &["report", "--last"]];
     for args in of_history.iter().filter(|_| isolated()) {
         let (code, text) = written(&world, &[&["history"], *args].concat());

@@ -114,7 +114,7 @@ fn of_candidate(state: &mut State, context: Context, action: Action) -> Option<V
     Some(Vec::new())
 }
 
-/// What an action of the table does in a place.
+/// Carries out an action of the table in a place.
 pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec<Effect> {
     if let Some((during, why)) = refusal(state, action) {
         state.say_while(during, why);
@@ -340,7 +340,7 @@ pub(super) fn end(run: &Run) -> Vec<Effect> {
 }
 
 fn quit(state: &mut State, accept: Option<String>) -> Vec<Effect> {
-    // What is under way belongs to the newest run; a candidate that is taken to the shown one.
+    // Work under way belongs to the newest run; a candidate that is taken, to the shown one.
     past::newest(state);
     let mut effects = state.run.as_ref().map(end).unwrap_or_default();
     effects.push(Effect::Quit { accept });

@@ -21,7 +21,7 @@ pub trait Choice {
     fn haystack(&self) -> String;
 }
 
-/// What can be chosen, what was typed, and what matches it.
+/// Rows to choose from, the query, and the rows that match it.
 #[derive(Clone, Debug)]
 pub struct Choices<T> {
     pub query: String,

@@ -40,7 +40,7 @@ impl Run {
         rows
     }
 
-    /// What the verdicts of all shown candidates say behind their own messages, in brackets; if two have one at
+    /// The remark in brackets that the verdicts of all shown candidates end with; if two have one at
     /// least.
     pub fn shared_remark(&self) -> Option<&str> {
         let mut all = self.blocks.iter().map(|block| match self.testing(block.shown) {
@@ -55,15 +55,17 @@ impl Run {
     }
 
     /// Why the tests did not pass, if that is one and the same for at least two blocks and none passed or waits.
-    pub fn shared_cause(&self) -> Option<String> {
-        let cause = |testing: &'_ Testing| match testing {
-            Testing::Done(verdict) if !verdict.has_passed() => Some(verdict.message.clone()),
-            _ => None,
-        };
+    pub fn shared_cause(&self) -> Option<&str> {
+        fn cause(testing: &Testing) -> Option<&str> {
+            match testing {
+                Testing::Done(verdict) if !verdict.has_passed() => Some(&verdict.message),
+                _ => None,
+            }
+        }
         let mut causes = self.blocks.iter().map(|block| cause(self.testing(block.shown)));
         let first = causes.next()??;
         let mut others = causes.peekable();
-        (others.peek().is_some() && others.all(|other| other.as_ref() == Some(&first))).then_some(first)
+        (others.peek().is_some() && others.all(|other| other == Some(first))).then_some(first)
     }
 }
 
@@ -113,7 +115,7 @@ mod tests {
         assert_eq!(session.run().shared_cause(), None);
         assert!(session.state.note(0).is_some());
         verdict(&mut session, 1, "no module", &[("a", false)]);
-        assert_eq!(session.run().shared_cause().as_deref(), Some("no module"));
+        assert_eq!(session.run().shared_cause(), Some("no module"));
         assert_eq!(session.state.note(0), None, "it is said once");
         session.key("2");
         session.key("T");

@@ -31,7 +31,7 @@ pub enum Msg {
         done: u64,
         total: u64,
     },
-    /// What the source knows of its tokens.
+    /// Knowledge of the source about its tokens.
     Insight(Insight),
     /// Something happened in a generation.
     Job {

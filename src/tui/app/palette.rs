@@ -125,7 +125,7 @@ pub struct Palette {
 }
 
 impl State {
-    /// What of the screen is remembered between sessions.
+    /// The views that are remembered between sessions.
     pub fn remembered(&self) -> Remembered {
         let theme = self.palette.own_theme.clone();
         Remembered { layout: Some(self.arrangement), wrap: Some(self.wrap), theme }
@@ -477,7 +477,7 @@ fn reopened(state: &mut State, result: Result<crate::source::SourceInfo, String>
     Vec::new()
 }
 
-/// The same function has other tests now.
+/// The function has other tests now.
 fn other_tests(state: &mut State, job: std::sync::Arc<Job>) -> Vec<Effect> {
     let effects = past::newest(state);
     let label = if job.tests.is_some() { one_line(&job.tests_label) } else { "none".to_owned() };

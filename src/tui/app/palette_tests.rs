@@ -322,7 +322,7 @@ fn a_key_without_a_meaning_here_says_where_it_has_one() {
     session.key("t");
     session.key("z");
     assert!(said(&session).starts_with("z works among the candidates (Esc)"), "{}", said(&session));
-    // What is typed, or comes faster than fingers, means nothing else.
+    // Typed text, and keys that come faster than fingers, mean nothing else.
     for (keys, place) in [("/", Context::Search), ("i", Context::Prompt), ("?", Context::Help), (":", Context::Palette)]
     {
         let mut session = ended();

@@ -204,7 +204,7 @@ pub fn recalled(state: &mut State, runs: Vec<Recalled>) -> Vec<Effect> {
         let slot = slot(state, run, &mut effects);
         state.past.slots.push(slot);
     }
-    // What is under way belongs to the newest run of the session, which stays the last.
+    // Work under way belongs to the newest run of the session, which stays the last.
     let is_own = newest.as_ref().is_some_and(|slot| slot.is_own);
     let (inside, last) = if is_own { (None, newest) } else { (newest, None) };
     state.past.slots.extend(inside);

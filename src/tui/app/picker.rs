@@ -60,7 +60,7 @@ pub struct Preview {
 #[derive(Clone, Debug)]
 pub struct Chosen {
     pub job: Arc<Job>,
-    /// What the user should know of its language.
+    /// Advice on its language.
     pub advice: Option<String>,
 }
 
@@ -97,7 +97,7 @@ pub struct Picking {
     pub remark: Option<String>,
     /// The request for another function that is under way.
     pub wanted: Option<u64>,
-    /// What the user should know of the models and the function's language, clean.
+    /// Advice on the models and the function's language, clean.
     pub advice: Option<String>,
     /// Name of the next scan or request.
     next: u64,
@@ -195,7 +195,8 @@ fn look(state: &mut State) -> Vec<Effect> {
 
 fn choose(state: &mut State) -> Vec<Effect> {
     let Some(found) = state.picking.open.as_ref().and_then(|picker| picker.list.current()).cloned() else {
-        state.say("no function matches");
+        let is_scanning = state.picking.open.as_ref().is_some_and(|picker| picker.is_scanning);
+        state.say(if is_scanning { "no function that matches was found yet" } else { "no function matches" });
         return Vec::new();
     };
     let ask = state.picking.number();

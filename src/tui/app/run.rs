@@ -63,7 +63,7 @@ pub struct Run {
     pub accepted: usize,
     /// Tokens per second, as shown.
     pub rate: f64,
-    /// What its source knows of its tokens.
+    /// Knowledge of its source about its tokens.
     pub insight: Option<Insight>,
     /// Acceptance of the last steps, and speed.
     pub pace: Pace,

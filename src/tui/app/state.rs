@@ -149,9 +149,9 @@ pub struct State {
     pub question: Option<Question>,
     /// The focused candidate alone.
     pub zoom: bool,
-    /// What the models of the source know of their tokens.
+    /// Knowledge of the source about its tokens.
     pub insight: Option<Insight>,
-    /// What code is coloured by.
+    /// Property that code is coloured by.
     pub colouring: Colouring,
     /// In zoom the text before the code is shown.
     pub said: bool,
@@ -289,10 +289,14 @@ impl State {
             diff: self.diff.is_some(),
         };
         let candidate = |index: usize| run.and_then(|r| r.candidates.get(index));
+        // Asked for in many widths.
+        let notes: Vec<Option<String>> =
+            (0..run.map_or(0, |r| r.candidates.len())).map(|index| self.note(index)).collect();
         let measure = Measure {
             code: &|index, columns| candidate(index).map_or(0, |c| self.height(c, columns.into())),
             note: &|index, columns| {
-                self.note(index).map_or(0, |note| text::wrap_words(&note, columns.into()).len()).min(NOTE)
+                let note = notes.get(index).and_then(Option::as_ref);
+                note.map_or(0, |note| text::wrap_words(note, columns.into()).len()).min(NOTE)
             },
         };
         arrange(width, height, wants, &measure)
@@ -324,7 +328,7 @@ impl State {
         Some(self.own_words(&words)).filter(|words| !words.is_empty())
     }
 
-    /// What is said of a candidate, without what is said of all.
+    /// Words about a candidate, without the remark that all share.
     pub fn own_words(&self, words: &str) -> String {
         let remark = self.run.as_ref().and_then(Run::shared_remark);
         text::one_line(remark.and_then(|remark| words.strip_suffix(remark)).unwrap_or(words))

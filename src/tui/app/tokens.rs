@@ -28,7 +28,7 @@ const LEAST_STEPS: usize = 8;
 /// Columns of code in a sentence.
 const WORDS: usize = 32;
 
-/// What code is coloured by.
+/// Property that code is coloured by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colouring {
     /// The language.
@@ -68,7 +68,7 @@ impl Spell for Window {
     }
 }
 
-/// What a source knows of its tokens and its speed.
+/// Knowledge of a source about its tokens and its speed.
 #[derive(Clone)]
 pub struct Insight {
     pub spelling: Arc<dyn Spell>,
@@ -119,7 +119,7 @@ pub struct Trace {
     ends: Vec<usize>,
     /// Parts of the shown text; they cover it.
     pieces: Vec<Piece>,
-    /// What the pieces were made of: number of tokens spelled, length of the text, and whether it has ended.
+    /// State that the pieces were made of: tokens spelled, length of the text, and true if it has ended.
     laid: Option<(usize, usize, bool)>,
     doubt: Option<Doubt>,
     /// The doubt was looked for.
@@ -234,7 +234,7 @@ impl Trace {
         Some(Doubt { words, line, probability: mean.exp() as f32 })
     }
 
-    /// What the model said before its code.
+    /// Text of the model before its code.
     pub fn said(&self) -> Said {
         let prose = code::prose(&self.raw);
         let within = |end: &&usize| **end > prose.thoughts.start && **end <= prose.thoughts.end;

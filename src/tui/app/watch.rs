@@ -48,7 +48,7 @@ pub struct News {
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     pub on: bool,
-    /// What was saved and not read yet.
+    /// Files that were saved and not read yet.
     touched: Option<Touched>,
     is_reading: bool,
     /// When the stub is written, and the name of the next generation when that was decided.
@@ -186,7 +186,7 @@ fn quietly(state: &mut State, job: Arc<Job>, touched: Touched) -> Vec<Effect> {
     let other_tests = touched.tests || state.job.tests != job.tests && !state.draft.is_edited();
     let mut effects = Vec::new();
     let again = if state.can_undo() {
-        // What is in the file is no text to write over: the job stays that of the earlier text.
+        // A body in the file is no text to write over: the job stays that of the earlier text.
         state.job = Arc::new(state.job.tested_as(&job));
         other_tests
     } else {

@@ -56,7 +56,7 @@ impl Following {
         self.session.send(Msg::Followed(News { touched, job, functions }))
     }
 
-    /// What a pause brings.
+    /// Effects of a pause.
     fn pause(&mut self) -> Vec<Effect> {
         self.session.now += PAUSE_MS;
         self.session.send(Msg::Tick)
@@ -124,7 +124,7 @@ fn around_the_function_only_the_tests_run_again() {
     for candidate in 0..2 {
         it.session.verdict(candidate, Status::Failed, "no");
     }
-    // The same text once more is no news; other tests are.
+    // An unchanged text is no news; other tests are.
     let same = std::fs::read_to_string(&it.path).unwrap();
     assert_eq!(tests(&it.save(&same, OWN)), 0);
     assert_eq!(tests(&it.save(&same, TESTS)), 2);
@@ -181,7 +181,7 @@ fn nothing_happens_while_the_user_types() {
     it.session.key("x");
     assert_eq!(it.pause(), []);
     assert!(it.session.state.draft.text().contains('x') && it.session.state.focus == Focus::Prompt);
-    // What was saved counts as soon as they have ended.
+    // Saved files count as soon as they have ended.
     assert_eq!(it.session.key("esc"), [Effect::Follow(OWN)]);
     // They type again before it has been read, and later in the midst of the pause.
     it.session.key("i");

@@ -48,7 +48,7 @@ mod tests {
         assert_eq!(session.state.wake_at(), Some(session.state.now + 100));
         session.wait(200);
         assert!(shows(&session.state, "█") && !shows(&session.state, " 40%"), "it goes on between two chunks");
-        // What is advised takes no key's place.
+        // Advice takes no key's place.
         assert!(shows(&session.state, "stronger: bass-tui models pull big") && shows(&session.state, "Enter generate"));
         session.open(true);
         assert!(!shows(&session.state, "█"));

@@ -14,7 +14,7 @@ use crate::tui::theme::Role;
 /// Texts around a list.
 pub struct Words<'a> {
     pub title: &'a str,
-    /// What may be typed.
+    /// Meaning of typed text.
     pub prompt: &'a str,
     /// To follow the numbers of rows.
     pub counts: &'a str,

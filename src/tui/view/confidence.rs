@@ -85,7 +85,7 @@ pub fn spans(look: &Look, trace: &Trace, content: &str, line: &str) -> Spans {
     out
 }
 
-/// What the colours mean, and the token under the cursor with the others that were likely.
+/// Legend of the colours, and the token under the cursor with the others that were likely.
 pub fn legend(look: &Look) -> Vec<(String, Style)> {
     let state = look.state;
     let hint = look.style(Role::Hint);
@@ -144,7 +144,7 @@ pub fn doubt(look: &Look, candidate: &Candidate) -> Option<String> {
     Some(format!("least certain: `{}` line {}, {}", doubt.words, doubt.line, percent(doubt.probability)))
 }
 
-/// What a model that answers requests said before its code.
+/// Text before the code of a model that answers requests.
 pub fn said(run: &Run, candidate: &Candidate) -> Option<Said> {
     run.insight.as_ref().filter(|insight| insight.chat && !candidate.trace.is_empty())?;
     Some(candidate.trace.said())

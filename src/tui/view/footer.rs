@@ -67,7 +67,7 @@ struct Hint {
     stays: bool,
 }
 
-/// What the keys do here, the most useful first.
+/// Hints of the keys here, the most useful first.
 fn hints(state: &State) -> Vec<Hint> {
     let context = state.context();
     let sends = state.enter_sends();

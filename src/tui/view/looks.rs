@@ -15,7 +15,7 @@ use crate::tui::theme::{Depth, Theme};
 
 /// Letters of styles, in the order in which they occur; the terminal's own style is a dot.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-/// What styles are drawn with: the name of the column in the legend, and the colours that the terminal has.
+/// Depths of colour to draw in: the name of the column in the legend, and the colours that the terminal has.
 const DEPTHS: [(&str, Depth); 3] = [("truecolor", Depth::True), ("16 colours", Depth::Sixteen), ("none", Depth::None)];
 
 fn theme(depth: Depth) -> Theme {

@@ -50,7 +50,7 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
     out.extend(confidence::legend(look));
     if let Some(run) = &state.run {
         if let Some(cause) = run.shared_cause() {
-            out.push((format!("all: {}", text::one_line(&cause)), look.style(Role::Fail)));
+            out.push((format!("all: {}", text::one_line(cause)), look.style(Role::Fail)));
         }
         if let Some((words, role)) = tests(run, state.has_tests()) {
             out.push((words, look.style(role)));
