@@ -32,7 +32,8 @@ fn tokens(canvas: &mut Canvas, candidate: usize, text: String) {
 }
 
 fn step(canvas: &mut Canvas, n: usize) {
-    let stats = StepStats { live: n, rows: n * 5, drafted: n * 4, accepted: n * 3, tokens: n * 4, ms: 9.0 };
+    let stats =
+        StepStats { live: n, rows: n * 5, drafted: n * 4, accepted: n * 3, tokens: n * 4, ms: 9.0, plain_ms: 20.0 };
     tell(canvas, Event::Step(stats));
 }
 

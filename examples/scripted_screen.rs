@@ -87,7 +87,8 @@ fn stream(request: &Request, ticket: &Ticket, mut sink: EventSink) {
     let mut live: Vec<usize> = (0..n).collect();
     let mut summary = Summary { tokens_per_second: 312.0, ..Summary::default() };
     while !live.is_empty() {
-        let mut stats = StepStats { live: live.len(), rows: 0, drafted: 0, accepted: 0, tokens: 0, ms: 40.0 };
+        let mut stats =
+            StepStats { live: live.len(), rows: 0, drafted: 0, accepted: 0, tokens: 0, ms: 40.0, plain_ms: 0.0 };
         live.retain(|&c| {
             let tokens = 1 + (at[c] / 3 + c * 3 + summary.steps) % 4;
             let text: String = body(c).chars().skip(at[c]).take(tokens * 3).collect();

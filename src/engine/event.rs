@@ -113,6 +113,8 @@ pub struct StepStats {
     pub tokens: usize,
     /// Wall time in ms.
     pub ms: f64,
+    /// Expected time of as many tokens without drafts, in ms; 0 if passes were not measured.
+    pub plain_ms: f64,
 }
 
 /// Figures of a whole generation. Times in ms.

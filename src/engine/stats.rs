@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn first_last_and_all() {
         let mut stats = Stats::default();
-        stats.step(&StepStats { live: 2, rows: 6, drafted: 4, accepted: 3, tokens: 5, ms: 1.0 });
+        stats.step(&StepStats { live: 2, rows: 6, drafted: 4, accepted: 3, tokens: 5, ms: 1.0, plain_ms: 2.0 });
         stats.finished(Duration::from_millis(100), 10);
         stats.finished(Duration::from_millis(300), 10);
         let s = stats.summary(Duration::from_millis(400));

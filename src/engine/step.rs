@@ -77,10 +77,14 @@ impl Engine {
         self.live = live;
 
         let ms = ms_since(start);
+        // The pass as it was timed, by the share of its rows: other programs slow both.
+        let main = &self.choice.auto.costs.main;
+        let plain_ms = (ms - drafts_ms) * main.ms(accepted.len()) / main.ms(rows).max(f64::MIN_POSITIVE);
         // Time of a step beyond its proposals is the cost of its rows, whatever they are for.
         self.choice.auto.stepped(rows, ms - drafts_ms);
         for (request, (mut step, outcomes)) in steps {
             step.ms = ms;
+            step.plain_ms = plain_ms * step.tokens as f64 / step.live as f64;
             if let Some(group) = self.groups.get_mut(&request) {
                 group.policy.update(&outcomes);
                 group.stats.step(&step);

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::profiles::{self, ProfileFile};
-use super::{EventSink, Load, PlainSpeed, Prompt, Request, ServerError, Source, SourceInfo, Ticket, Told, Window};
+use super::{EventSink, Load, Prompt, Request, ServerError, Source, SourceInfo, Ticket, Told, Window};
 use crate::backend::{self, BackendError, Choice, LoadOptions};
 use crate::engine::drafter::{LookupChanges, NamedDrafter};
 use crate::engine::{Drafter, Engine, EngineError, Event, ModelDrafter, Profile, RequestId};
@@ -94,7 +94,6 @@ pub struct LocalSource {
     window: Window,
     requests: Sender<Work>,
     load: Arc<Mutex<Load>>,
-    plain: PlainSpeed,
 }
 
 enum Work {
@@ -156,14 +155,12 @@ impl LocalSource {
     ) -> Result<Self, SourceError> {
         let (requests, work) = channel();
         let load = Arc::new(Mutex::new(load_of(&engine)));
-        let plain = PlainSpeed::default();
-        let serving =
-            Serving { engine, profile, running: HashMap::new(), load: Arc::clone(&load), plain: plain.clone() };
+        let serving = Serving { engine, profile, running: HashMap::new(), load: Arc::clone(&load) };
         std::thread::Builder::new()
             .name("engine".to_owned())
             .spawn(move || serving.serve(&work))
             .map_err(SourceError::Thread)?;
-        Ok(Self { info, window, requests, load, plain })
+        Ok(Self { info, window, requests, load })
     }
 }
 
@@ -276,10 +273,6 @@ impl Source for LocalSource {
         *self.load.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn plain_speed(&self) -> PlainSpeed {
-        self.plain.clone()
-    }
-
     fn read_ahead(&self, prompt: Prompt) {
         let _ = self.requests.send(Work::ReadAhead(prompt));
     }
@@ -293,8 +286,6 @@ struct Serving {
     running: HashMap<RequestId, Running>,
     /// Its work, as others see it.
     load: Arc<Mutex<Load>>,
-    /// Its speed without drafts, as others see it.
-    plain: PlainSpeed,
 }
 
 fn load_of(engine: &Engine) -> Load {
@@ -388,7 +379,6 @@ impl Serving {
             });
             // A pair that cannot be measured goes without drafts.
             let profile = profile.unwrap_or_default();
-            self.plain.measured(&profile);
             self.engine.set_profile(&profile);
         }
         self.engine.submit(&prompt, &options)

@@ -10,12 +10,11 @@ pub mod server;
 mod window;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
-use crate::engine::draft_length::cost::CostCurve;
+use crate::engine::GenerateOptions;
 pub use crate::engine::{Event, FinishReason, StepStats, Summary};
-use crate::engine::{GenerateOptions, Profile};
 pub use local::{Drafting, LocalModels, LocalSource, Shared, SourceError};
 pub use server::{ServerError, ServerSource};
 pub use window::Window;
@@ -98,25 +97,6 @@ pub struct Load {
     pub kv_bytes: usize,
 }
 
-/// Time that a step without drafts takes, once it was measured.
-#[derive(Clone, Debug, Default)]
-pub struct PlainSpeed(Arc<OnceLock<CostCurve>>);
-
-impl PlainSpeed {
-    /// The measured times of passes of the main model. Only the first ones count.
-    pub fn measured(&self, profile: &Profile) {
-        let main = profile.costs().main;
-        if !main.is_empty() {
-            let _ = self.0.set(main);
-        }
-    }
-
-    /// Ms of a step that adds a token to each of so many candidates; `None` if nothing was measured.
-    pub fn ms(&self, candidates: usize) -> Option<f64> {
-        self.0.get().map(|main| main.ms(candidates)).filter(|ms| *ms > 0.0)
-    }
-}
-
 /// Something that turns a request into a stream of events.
 pub trait Source: Send + Sync {
     /// Its models and device.
@@ -134,11 +114,6 @@ pub trait Source: Send + Sync {
     /// Its current work.
     fn load(&self) -> Load {
         Load::default()
-    }
-
-    /// Its speed without drafts.
-    fn plain_speed(&self) -> PlainSpeed {
-        PlainSpeed::default()
     }
 
     /// Says what may be asked for next, so that the prompt can be read while nothing else is to be done.

@@ -668,7 +668,7 @@ mod tests {
             let code = usize::from(width) / columns - 1;
             let heights: Vec<u16> = lines[..candidates].iter().map(|l| 1 + (l * wide.div_ceil(code)) as u16).collect();
             let fits = |room: &u16| heights.iter().all(|h| h <= room) && fill(&heights, *room).len() <= columns;
-            let height = ((1..).find(fits).unwrap() + 2 + more.1).max(14);
+            let height = ((1..=u16::MAX).find(fits).unwrap() + 2 + more.1).max(14);
             let layout = of_texts((width, height), wants(candidates), &lines, wide);
             prop_assert_eq!(layout.panes.len(), candidates);
             for (candidate, lines) in lines[..candidates].iter().enumerate() {

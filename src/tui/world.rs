@@ -193,9 +193,9 @@ impl World {
 
     /// Tells how tokens of a source are spelled.
     fn tell_insight(&self, source: &dyn Source) {
-        let (window, plain) = (source.window(), source.plain_speed());
+        let window = source.window();
         let chat = window.chat.is_some();
-        self.tell(Msg::Insight(Insight { spelling: Arc::new(window), chat, plain }));
+        self.tell(Msg::Insight(Insight { spelling: Arc::new(window), chat }));
     }
 
     /// Other models have come; those of before stay if not. Returns the message for the core.

@@ -73,7 +73,7 @@ fn any_msg() -> impl Strategy<Value = Msg> {
             mean_logprob: Some(-0.5)
         }),
         Just(Event::Prefill { done: 1, total: 2 }),
-        Just(Event::Step(StepStats { live: 2, rows: 4, drafted: 2, accepted: 1, tokens: 3, ms: 1.0 })),
+        Just(Event::Step(StepStats { live: 2, rows: 4, drafted: 2, accepted: 1, tokens: 3, ms: 1.0, plain_ms: 2.0 })),
         Just(Event::Done(Box::new(Summary { ranking: vec![3, 1, 0, 2, 7], ..Summary::default() }))),
         Just(Event::Failed("it failed".into())),
     ];

@@ -152,6 +152,7 @@ impl Session {
             accepted: live * 2,
             tokens: live * 3,
             ms: 9.0,
+            plain_ms: 0.0,
         }));
     }
 

@@ -150,7 +150,7 @@ impl Run {
         self.sequence_steps += stats.live;
         self.drafted += stats.drafted;
         self.accepted += stats.accepted;
-        self.pace.step(&stats, self.insight.as_ref().map(|insight| &insight.plain));
+        self.pace.step(&stats);
         self.window.push_back((now, stats.tokens));
         self.tick(now);
     }

@@ -12,7 +12,7 @@ use super::effect::Effect;
 use super::state::State;
 use crate::code::{self, CodeNode};
 use crate::engine::{Alternative, StepStats};
-use crate::source::{PlainSpeed, Window};
+use crate::source::Window;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::untrusted::clean;
@@ -68,14 +68,12 @@ impl Spell for Window {
     }
 }
 
-/// Knowledge of a source about its tokens and its speed.
+/// Knowledge of a source about its tokens.
 #[derive(Clone)]
 pub struct Insight {
     pub spelling: Arc<dyn Spell>,
     /// It answers requests, so that there may be text around the code.
     pub chat: bool,
-    /// Its speed without drafts.
-    pub plain: PlainSpeed,
 }
 
 impl fmt::Debug for Insight {
@@ -345,7 +343,7 @@ pub struct Pace {
 
 impl Pace {
     /// Takes the figures of a step in.
-    pub fn step(&mut self, stats: &StepStats, plain: Option<&PlainSpeed>) {
+    pub fn step(&mut self, stats: &StepStats) {
         if stats.live == 0 {
             return;
         }
@@ -354,10 +352,10 @@ impl Pace {
         }
         self.steps.push_back(stats.accepted as f64 / stats.live as f64);
         self.drafted += stats.drafted;
-        if let Some(ms) = plain.and_then(|plain| plain.ms(stats.live)) {
+        if stats.plain_ms > 0.0 {
             self.timed += 1;
             self.spent_ms += stats.ms;
-            self.plain_ms += ms * stats.tokens as f64 / stats.live as f64;
+            self.plain_ms += stats.plain_ms;
         }
     }
 

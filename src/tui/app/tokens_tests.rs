@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::{Event, FinishReason, Profile};
+use crate::engine::{Event, FinishReason};
 use crate::job::{Job, TestsChoice};
 use crate::tui::app::Msg;
 use crate::tui::app::fixture::{PROMPT, Session};
@@ -43,7 +43,7 @@ const BODY: [(&str, f32); 14] = [
 pub fn session(n: usize, words: Vec<&'static str>, chat: bool) -> Session {
     let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::None).unwrap(), n);
     session.open(true);
-    let insight = Insight { spelling: Arc::new(Words(words)), chat, plain: PlainSpeed::default() };
+    let insight = Insight { spelling: Arc::new(Words(words)), chat };
     session.send(Msg::Insight(insight));
     session.key("g");
     session
@@ -210,18 +210,16 @@ fn what_was_said_before_the_code_is_kept() {
 
 #[test]
 fn only_a_measured_speed_is_compared() {
-    let step = StepStats { live: 4, rows: 20, drafted: 16, accepted: 8, tokens: 12, ms: 10.0 };
+    let step = StepStats { live: 4, rows: 20, drafted: 16, accepted: 8, tokens: 12, ms: 10.0, plain_ms: 0.0 };
     let mut pace = Pace::default();
-    let plain = PlainSpeed::default();
-    (0..20).for_each(|_| pace.step(&step, Some(&plain)));
+    (0..20).for_each(|_| pace.step(&step));
     assert_eq!(pace.gain(), None);
     assert_eq!(pace.line(), "▃".repeat(16));
-    plain.measured(&Profile { main: vec![(1, 4.0), (4, 5.0)], ..Profile::default() });
-    (0..8).for_each(|_| pace.step(&step, Some(&plain)));
-    // A plain step of 5 ms has 4 tokens, a step of 10 ms had 12.
+    let step = StepStats { plain_ms: 15.0, ..step };
+    (0..8).for_each(|_| pace.step(&step));
     assert!((pace.gain().unwrap() - 1.5).abs() < 1e-9);
     let mut plain_run = Pace::default();
-    (0..20).for_each(|_| plain_run.step(&StepStats { drafted: 0, accepted: 0, ..step }, Some(&plain)));
+    (0..20).for_each(|_| plain_run.step(&StepStats { drafted: 0, accepted: 0, ..step }));
     assert_eq!((plain_run.gain(), plain_run.line()), (None, String::new()));
 }
 
