@@ -1,5 +1,5 @@
-//! Time of one network step of the embedded models by number of rows, on the CPU: the curve from which the engine
-//! chooses draft lengths. `cargo bench --bench network`.
+//! Time of one network step of the embedded models by number of rows, on the CPU: the curve from which the
+//! engine chooses draft lengths. `cargo bench --bench network`.
 //!
 //! `rows` is 1 row each of 1 to 8 candidates, or more rows each of some (8 times 5 is a step that verifies 4 drafted tokens),
 //! after a shared prompt of 256 tokens. Throughput is bytes of weights, which are read once per step.

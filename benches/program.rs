@@ -1,5 +1,5 @@
-//! The program as a whole: from its start to a drawn screen on a terminal of 80x24 (first frame, models loaded), and eight
-//! candidates in one run against eight runs of one candidate.
+//! The program as a whole: from its start to a drawn screen on a terminal of 80x24 (first frame, models
+//! loaded), and eight candidates in one run against eight runs of one candidate.
 
 use std::io::Read;
 use std::num::NonZero;

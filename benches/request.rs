@@ -1,4 +1,5 @@
-//! A whole request on the built-in pair: eight candidates against eight runs of one, with and without speculation.
+//! A whole request on the built-in pair: eight candidates against eight runs of one, with and without
+//! speculation.
 
 use bass_tui::backend::{self, LoadOptions};
 use bass_tui::engine::{DraftLength, Engine, GenerateOptions, ModelDrafter, StopRules};

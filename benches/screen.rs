@@ -1,4 +1,5 @@
-//! Drawing of the screen: while candidates are written, when all have ended, and the echo of a key (state and frame).
+//! Drawing of the screen: while candidates are written, when all have ended, and the echo of a key (state and
+//! frame).
 //! `cargo bench --bench screen`.
 
 use bass_tui::engine::{Event, FinishReason, StepStats, Summary};

@@ -1,5 +1,5 @@
-//! Compiles the CUDA kernels for every kind of GPU into one file, for machines without NVRTC. The program finds it beside
-//! itself. No GPU is needed.
+//! Compiles the CUDA kernels for every kind of GPU into one file, for machines without NVRTC. The program
+//! finds it beside itself. No GPU is needed.
 //!
 //! `cargo run --release --example kernels_bundle -- [TO] [LIBNVRTC]`
 

@@ -1,4 +1,5 @@
-//! Makes the pictures of the README and a recording, of the real program on a pseudo-terminal: `scripts/picture`.
+//! Makes the pictures of the README and a recording, of the real program on a pseudo-terminal:
+//! `scripts/picture`.
 //!
 //! `cargo run --example picture -- PROGRAM` writes `assets/screen-dark.svg`, `assets/screen-light.svg` and
 //! `assets/tour.cast` (asciinema, version 2).

@@ -1,7 +1,8 @@
-//! Programs that mean harm (`tests/hostile`): each names its verdict in its first lines, and gets it in every tier that this machine has,
-//! as this user and, for root, as another one, and no harm is done.
+//! Programs that mean harm (`tests/hostile`): each names its verdict in its first lines, and gets it in every
+//! tier that this machine has, as this user and, for root, as another one, and no harm is done.
 //!
-//! They run only where the sandbox holds. What would flood the machine runs only where the kernel itself counts processes.
+//! They run only where the sandbox holds. What would flood the machine runs only where the kernel itself
+//! counts processes.
 
 #![cfg(target_os = "linux")]
 
@@ -265,8 +266,8 @@ fn try_program(runner: &Runner, path: &Path, surroundings: &Surroundings) -> Vec
     let mut complaints = Vec::new();
     let status = serde_json::to_value(verdict.status).unwrap();
     let says = header(&source, "says").unwrap_or_default();
-    // Where the kernel counts all that a user runs, programs beside it may leave it no thread or process: that is
-    // no pass.
+    // Where the kernel counts all that a user runs, programs beside it may leave it no thread or process:
+    // that is no pass.
     let no_more = ["can't start new thread", "Resource temporarily unavailable"];
     let is_spent = user() != 0 && status != "passed" && no_more.iter().any(|words| verdict.message.contains(words));
     let is_so = |word| status == word || word == "fools" && fools::is_known_to_fool(&name, &verdict);
@@ -302,8 +303,8 @@ fn try_all(best: Range<usize>, folder: &Path) {
     assert!(wrong.is_empty(), "{} complaints:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// One test, because each tier is tried with nothing else of this program running. The best tier, which is what people get, is tried twice,
-/// in different orders: for root once as itself and once as another user.
+/// One test, because each tier is tried with nothing else of this program running. The best tier, which is
+/// what people get, is tried twice, in different orders: for root once as itself and once as another user.
 #[test]
 fn hostile_programs_get_their_verdict_and_do_no_harm() {
     try_all(if user() == 0 { 0..1 } else { 0..2 }, &own_programs());

@@ -1,7 +1,8 @@
 //! The screen on a real pseudo-terminal: what a terminal would show, and that it is given back as it was.
 //!
-//! The program on the terminal is this test binary, running one of the ignored `child_` tests below, or (at the end)
-//! the real one. Nothing sleeps: every step waits until the screen shows what it should, up to a deadline.
+//! The program on the terminal is this test binary, running one of the ignored `child_` tests below, or (at
+//! the end) the real one. Nothing sleeps: every step waits until the screen shows what it should, up to a
+//! deadline.
 #![cfg(unix)]
 
 #[path = "../examples/scripted_screen.rs"]

@@ -1,5 +1,6 @@
-//! The whole way through the screen on a real pseudo-terminal, as a person takes it: choose a function, write, compare,
-//! edit, take, take back, look at an earlier run, leave. With the real program, its own models and the real sandbox.
+//! The whole way through the screen on a real pseudo-terminal, as a person takes it: choose a function,
+//! write, compare, edit, take, take back, look at an earlier run, leave. With the real program, its own
+//! models and the real sandbox.
 #![cfg(unix)]
 
 #[path = "shared/pty.rs"]

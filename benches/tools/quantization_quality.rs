@@ -22,7 +22,8 @@ use clap::Parser;
 
 #[derive(Parser)]
 struct Arguments {
-    /// Folder of the model, or a GGUF file, of which only the bits that it has are compared; without it, the built-in one.
+    /// Folder of the model, or a GGUF file, of which only the bits that it has are compared; without it, the
+    /// built-in one.
     model: Option<PathBuf>,
     /// Tokens of each text that are used.
     #[arg(long, default_value_t = 256)]

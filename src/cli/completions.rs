@@ -105,7 +105,8 @@ fn short(help: &str) -> &str {
     ends.min().map_or(help, |at| &help[..at])
 }
 
-/// In zsh a list of words keeps files away. Where a file may stand, too, it gets both, as bash and fish have it.
+/// In zsh a list of words keeps files away. Where a file may stand, too, it gets both, as bash and fish have
+/// it.
 fn with_files(script: &str, command: &Command) -> String {
     let with_files = |line: &str| {
         let is_both =

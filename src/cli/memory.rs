@@ -66,8 +66,8 @@ impl Machine {
         Self { memory: of_machine(), cores, bandwidth: f64::INFINITY }
     }
 
-    /// Seconds until the first bodies of `n` candidates are there: a pass over prompt and bodies, and the weights
-    /// read once for each step.
+    /// Seconds until the first bodies of `n` candidates are there: a pass over prompt and bodies, and the
+    /// weights read once for each step.
     pub fn seconds(&self, billions: f64, need: Need, n: usize) -> f64 {
         let operations = 2e9 * billions * (PROMPT + BODY * n as f64);
         operations / (OPERATIONS * self.cores as f64) + BODY * need.weights as f64 / self.bandwidth

@@ -1,5 +1,5 @@
-//! The screen's work as plain lines: candidates one after another, as they end, and a question which to take. For
-//! terminals that cannot place text, and for readers of one line after another.
+//! The screen's work as plain lines: candidates one after another, as they end, and a question which to take.
+//! For terminals that cannot place text, and for readers of one line after another.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, IsTerminal, Write};

@@ -142,9 +142,8 @@ fn is_plain(var: impl Fn(&str) -> Option<String>) -> bool {
     var("TERM").is_some_and(|term| term == "dumb") || var("ACCESSIBLE").is_some_and(|v| !v.is_empty() && v != "0")
 }
 
-/// Runs the screen on the terminal, wherever stdin and stdout lead. Code that is for stdout is printed after the
-/// screen has closed. A word that is no file,
-/// and nearly one of `commands`, is taken for that.
+/// Runs the screen on the terminal, wherever stdin and stdout lead. Code that is for stdout is printed after
+/// the screen has closed. A word that is no file, and nearly one of `commands`, is taken for that.
 pub fn run<'a>(args: &Args, commands: impl Iterator<Item = &'a str>) -> Result<u8, Failure> {
     if let Some(word) = args.target.as_deref().filter(|word| !Path::new(word).exists()) {
         let hint = did_you_mean(word, commands);

@@ -165,8 +165,8 @@ mod tests {
         assert_eq!(next(&[need(1, 10)]), Some((0, Partition::Reserved)), "also where no large one waits");
         // A few candidates of many tokens are not small either.
         assert_eq!(next(&[need(64, 10), need(1, 991), need(1, 990)]), Some((2, Partition::Reserved)));
-        // The reserved partition has no room for the first small request: later ones do not overtake it there,
-        // either.
+        // The reserved partition has no room for the first small request: later ones do not overtake it
+        // there, either.
         let used = |partition| Some(if partition == Partition::Open { held(64, 700) } else { held(10, 500) });
         assert_eq!(room.next(&[need(64, 10), need(8, 10), need(1, 10)], used), None);
         assert_eq!(room.next(&[need(64, 10), need(6, 10), need(1, 10)], used), Some((1, Partition::Reserved)));

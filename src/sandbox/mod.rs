@@ -139,8 +139,8 @@ pub struct Job<'a> {
     pub files: Vec<(PathBuf, Vec<u8>)>,
     /// Addresses that a process may reserve in any case, bytes; else it is four times its memory.
     pub addresses: u64,
-    /// True if its first process may read where its memory lies (`/proc/self/maps`), without which some programs
-    /// do not come up. What is in it stays closed.
+    /// True if its first process may read where its memory lies (`/proc/self/maps`), without which some
+    /// programs do not come up. What is in it stays closed.
     pub sees_own_map: bool,
     /// Variables besides those that every program gets.
     pub environment: Vec<(OsString, OsString)>,
@@ -341,7 +341,8 @@ impl Sandbox {
             let namespaces = confinement.as_ref().and_then(|confinement| confinement.namespaces.as_ref());
             let failed = |e| format!("the folder of the program could not be given to its user: {e}");
             let other = namespaces.and_then(namespaces::Namespaces::other_user);
-            // Root has no rights over the files of others in a run either: what an earlier run was given is taken back.
+            // Root has no rights over the files of others in a run either: what an earlier run was given is
+            // taken back.
             let is_given = |path: &Path| std::fs::metadata(path).is_ok_and(|meta| meta.uid() == OTHER_USER);
             let of_runs = |path: &&PathBuf| scratch::is_within(path);
             let own = job.writable.iter().filter(of_runs).map(PathBuf::as_path).chain([scratch.path()]);

@@ -1,5 +1,5 @@
-//! The screen without a terminal, models and tests, to measure how long it takes to draw: what comes in is told by
-//! the caller, and what goes out is written nowhere.
+//! The screen without a terminal, models and tests, to measure how long it takes to draw: what comes in is
+//! told by the caller, and what goes out is written nowhere.
 
 use std::io;
 use std::path::Path;

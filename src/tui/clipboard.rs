@@ -1,5 +1,6 @@
-//! Copying: with the machine's own tool where the session is on this machine, else through the terminal (OSC 52),
-//! which works over a remote shell. The terminal does not confirm, so then the screen says "sent", not "copied".
+//! Copying: with the machine's own tool where the session is on this machine, else through the terminal (OSC
+//! 52), which works over a remote shell. The terminal does not confirm, so then the screen says "sent", not
+//! "copied".
 
 use std::env;
 use std::ffi::OsString;

@@ -1,8 +1,8 @@
 //! The bytes of the terminal as keys, pasted text and clicks. Pure.
 //!
-//! Terminals also send replies: colours, versions, the cursor's place. Over a slow line they come seconds after
-//! they were asked for, and in pieces. They are dropped here, so that they never become keys. Complete sequences
-//! that are no known key are dropped as well.
+//! Terminals also send replies: colours, versions, the cursor's place. Over a slow line they come seconds
+//! after they were asked for, and in pieces. They are dropped here, so that they never become keys. Complete
+//! sequences that are no known key are dropped as well.
 
 use std::time::Duration;
 

@@ -12,8 +12,8 @@ use crate::files;
 /// Programs that are tried when no variable names an editor.
 const USUAL: [&str; 3] = ["editor", "nano", "vi"];
 
-/// Opens the file of `target` with `candidate` in it, as a copy in a folder of its own. Returns the candidate as
-/// it was saved and true if nothing else was changed; nothing if it is as before. The error is a sentence.
+/// Opens the file of `target` with `candidate` in it, as a copy in a folder of its own. Returns the candidate
+/// as it was saved and true if nothing else was changed; nothing if it is as before. The error is a sentence.
 pub fn edit(target: &Target, candidate: &str) -> Result<Option<(String, bool)>, String> {
     let words = editor(|name| env::var_os(name))?;
     let before = target.splice(candidate);

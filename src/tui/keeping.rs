@@ -1,5 +1,5 @@
-//! Records of a session that the world keeps: copies of files before they are written, the records of its runs, and
-//! the job of each.
+//! Records of a session that the world keeps: copies of files before they are written, the records of its
+//! runs, and the job of each.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

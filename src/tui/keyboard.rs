@@ -1,4 +1,5 @@
-//! The keyboard: a thread reads the terminal and decodes its bytes; signals about the terminal come in beside.
+//! The keyboard: a thread reads the terminal and decodes its bytes; signals about the terminal come in
+//! beside.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read};

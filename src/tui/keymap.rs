@@ -410,8 +410,8 @@ impl Keymap {
         Ok(Self { keys, bound })
     }
 
-    /// Action of `key` in `context`. A question, the help, the picker and the palette hear nothing but their own keys
-    /// and the interrupt.
+    /// Action of `key` in `context`. A question, the help, the picker and the palette hear nothing but their
+    /// own keys and the interrupt.
     pub fn action(&self, context: Context, key: Key) -> Option<Action> {
         if let Some(&action) = self.bound.get(&(context, key)) {
             return Some(action);

@@ -2,7 +2,8 @@
 //!
 //! - A pane has a header, up to three rows of a note (why its tests failed), and code behind a gutter of one
 //!   column. It has no other border, so that code gets the cells.
-//! - Panes fill columns from top to bottom, in the order of the candidates, while text flows as well as after.
+//! - Panes fill columns from top to bottom, in the order of the candidates, while text flows as well as
+//!   after.
 //! - While text flows all panes have equal places. Afterwards each gets what it needs, with as few wrapped
 //!   lines as possible; where that is not enough, notes, the folded prompt and the line of figures make room,
 //!   in this order. What still does not fit is on pages.
@@ -282,8 +283,8 @@ fn edge(width: u16, columns: usize, at: usize) -> u16 {
     (usize::from(width) * at / columns) as u16
 }
 
-/// Heights of all panes in so many columns with notes of so many rows, and the price of that: how often a line
-/// is wrapped, and how many rows of notes are left out.
+/// Heights of all panes in so many columns with notes of so many rows, and the price of that: how often a
+/// line is wrapped, and how many rows of notes are left out.
 fn heights(width: u16, columns: usize, notes: usize, wants: Wants, measure: &Measure) -> (Vec<u16>, usize) {
     let code = (width / columns as u16).saturating_sub(GUTTER);
     let mut price = 0;
@@ -663,7 +664,8 @@ mod tests {
             columns in 1usize..8, candidates in 1usize..=64, wide in 1usize..60, more in (0u16..40, 0u16..6),
             lines in proptest::collection::vec(1usize..12, 64),
         ) {
-            // A terminal in which all fit below each other in so many columns, without notes, prompt and figures.
+            // A terminal in which all fit below each other in so many columns, without notes, prompt and
+            // figures.
             let width = columns as u16 * (COLUMNS.1 + 2) + more.0;
             let code = usize::from(width) / columns - 1;
             let heights: Vec<u16> = lines[..candidates].iter().map(|l| 1 + (l * wide.div_ceil(code)) as u16).collect();

@@ -12,12 +12,15 @@
 //!   candidates fit there are pages, and a strip with the states of all.
 //! - `app/tokens` keeps ids and log-probabilities of tokens as they come. They are spelled, and found in the
 //!   text, only while something shows them.
-//! - `scan` finds the functions of a project on a thread and tells them in batches; `targets` makes the job of
+//! - `scan` finds the functions of a project on a thread and tells them in batches; `targets` makes the job
+//!   of
 //!   the one that was chosen. The models stay as they are.
-//! - The palette lists the actions of `keymap` and the settings that `Setup::live` offers. `live` changes those, and
+//! - The palette lists the actions of `keymap` and the settings that `Setup::live` offers. `live` changes
+//!   those, and
 //!   loads other models while the old ones go on. `remembered` keeps the look of the screen between sessions.
 //! - `menu` asks one question before the screen opens: the model, where nothing names one.
-//! - `watching` tells when the files of the job are saved by another program; `app/watch` decides what follows.
+//! - `watching` tells when the files of the job are saved by another program; `app/watch` decides what
+//!   follows.
 //! - The cursor is on the pick until the user moves it. Enter takes the candidate under it, and asks first if
 //!   that one has not passed. A message ends with the next key, with time, or when it is no longer true
 //!   (`While`).
@@ -99,8 +102,8 @@ pub struct Setup {
     pub theme: String,
     /// The user's own themes.
     pub themes_dir: PathBuf,
-    /// Where copies of files are kept before they are written to (in `backups`), and runs (in `runs`); none if
-    /// empty.
+    /// Where copies of files are kept before they are written to (in `backups`), and runs (in `runs`); none
+    /// if empty.
     pub state_dir: PathBuf,
     /// Runs are kept.
     pub history: bool,

@@ -150,8 +150,8 @@ impl Loop<'_> {
             Input::Paste(text) => Msg::Paste(text),
             Input::Mouse(used) => Msg::Mouse(used),
             Input::Resize(width, height) => {
-                // Every cell: a terminal that was small in between has cut what it showed, also where the size is the
-                // one of before.
+                // Every cell: a terminal that was small in between has cut what it showed, also where the
+                // size is the one of before.
                 self.run.screen.clear()?;
                 Msg::Resize(width, height)
             }

@@ -73,8 +73,8 @@ impl Drop for Guard {
     }
 }
 
-/// Sets all modes, also where another program has changed them. Without the right to, as a job in the background,
-/// the process stops here until it has it.
+/// Sets all modes, also where another program has changed them. Without the right to, as a job in the
+/// background, the process stops here until it has it.
 fn take() -> io::Result<()> {
     let mut out = device()?;
     disable_raw_mode()?;
@@ -237,8 +237,8 @@ impl Screen for RealScreen {
 /// Stops the process, as the terminal does on Ctrl-Z; returns when the shell lets it go on.
 fn stop_process() {
     // To this thread: another might take a signal to the process, and this one would take the terminal back
-    // too soon. SAFETY: both structures live until the end, and the handler that is put back is the one that was
-    // there; the default action of SIGTSTP is to stop the whole process.
+    // too soon. SAFETY: both structures live until the end, and the handler that is put back is the one that
+    // was there; the default action of SIGTSTP is to stop the whole process.
     unsafe {
         let mut default: libc::sigaction = std::mem::zeroed();
         default.sa_sigaction = libc::SIG_DFL;

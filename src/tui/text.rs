@@ -126,8 +126,9 @@ pub fn common_indent(text: &str) -> usize {
     text.lines().filter_map(indent).min().unwrap_or(0)
 }
 
-/// The rows of `text` in an area of `columns`, without the first `skip` columns of each line. Without wrapping
-/// there is one for each line; with it lines go on under themselves, broken behind words where they have some.
+/// The rows of `text` in an area of `columns`, without the first `skip` columns of each line. Without
+/// wrapping there is one for each line; with it lines go on under themselves, broken behind words where they
+/// have some.
 pub fn rows(text: &str, columns: usize, wrap: bool, skip: usize) -> Vec<DisplayRow> {
     let mut rows = Vec::new();
     for (line, content) in text.lines().enumerate() {
@@ -150,8 +151,8 @@ pub fn rows(text: &str, columns: usize, wrap: bool, skip: usize) -> Vec<DisplayR
     rows
 }
 
-/// Columns of a line from column `from` on that go into a row of `room`: up to the last place behind a space or
-/// an opening mark, if that is not far to the left. `own`: columns of its indentation.
+/// Columns of a line from column `from` on that go into a row of `room`: up to the last place behind a space
+/// or an opening mark, if that is not far to the left. `own`: columns of its indentation.
 fn break_at(line: &str, from: usize, room: usize, own: usize) -> usize {
     let (mut column, mut best, mut hard) = (0, 0, 0);
     for c in line.chars() {

@@ -1,7 +1,7 @@
 //! Tells when files of the job are saved by another program, on a thread.
 //!
-//! Editors write a file in place, or a new one that then gets its name: so the folder is watched, and what counts
-//! is the content. One save is many events; they are told once, when they have ended.
+//! Editors write a file in place, or a new one that then gets its name: so the folder is watched, and what
+//! counts is the content. One save is many events; they are told once, when they have ended.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -59,8 +59,8 @@ pub struct Watching {
 }
 
 impl Watching {
-    /// Watches the files of this job. `tell` returns false when nobody listens any more. They are told once at the
-    /// beginning, as they may have changed since they were read.
+    /// Watches the files of this job. `tell` returns false when nobody listens any more. They are told once
+    /// at the beginning, as they may have changed since they were read.
     pub fn start(job: Arc<Job>, tell: impl Fn(Touched) -> bool + Send + 'static) -> Self {
         let (notes, received) = channel();
         let files = Arc::default();

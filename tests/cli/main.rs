@@ -1,4 +1,5 @@
-//! The command line as a script meets it: what is printed where, exit codes, and a sentence for whatever is wrong.
+//! The command line as a script meets it: what is printed where, exit codes, and a sentence for whatever is
+//! wrong.
 
 mod bench;
 mod chat;

@@ -1,5 +1,5 @@
-//! Wrong input: one sentence that names the thing, the right code, an empty stdout and no file harmed. And ends that come
-//! from outside.
+//! Wrong input: one sentence that names the thing, the right code, an empty stdout and no file harmed. And
+//! ends that come from outside.
 
 use std::fs;
 use std::process::Stdio;

@@ -1,5 +1,5 @@
-//! Small commands: completions of shells, manual pages, the list of files, the settings in force; and words that
-//! are nearly right.
+//! Small commands: completions of shells, manual pages, the list of files, the settings in force; and words
+//! that are nearly right.
 
 use std::collections::BTreeSet;
 use std::fs;

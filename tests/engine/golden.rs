@@ -1,8 +1,8 @@
-//! The models of `tests/data/golden` against what the reference implementation computes for them: tokens, logits in f32
-//! within the tolerance that tells wrong variants apart, and greedy paths token by token.
+//! The models of `tests/data/golden` against what the reference implementation computes for them: tokens,
+//! logits in f32 within the tolerance that tells wrong variants apart, and greedy paths token by token.
 //!
-//! The folders hold models of random weights in the layout of published checkpoints. The expected values were computed
-//! with Hugging Face `transformers` in float32.
+//! The folders hold models of random weights in the layout of published checkpoints. The expected values were
+//! computed with Hugging Face `transformers` in float32.
 
 use std::path::{Path, PathBuf};
 
@@ -172,7 +172,8 @@ cases! {
 
 #[test]
 fn bf16_checkpoints_stay_bf16_and_give_the_same_numbers() {
-    // The weights are widened in the kernel and everything else is f32, so nothing may differ from f32 storage.
+    // The weights are widened in the kernel and everything else is f32, so nothing may differ from f32
+    // storage.
     let (model, mut packed) = load("qwen2-sharded", Dtype::Auto);
     let (_, mut widened) = load("qwen2-sharded", Dtype::F32);
     assert_eq!((packed.info().dtype, widened.info().dtype), ("bf16", "f32"));
@@ -226,7 +227,8 @@ fn tokenizers_encode_and_decode_as_the_reference_does() {
     }
 }
 
-/// Streams must give out what decoding everything at once gives, whatever the ids: text, its pieces, and noise.
+/// Streams must give out what decoding everything at once gives, whatever the ids: text, its pieces, and
+/// noise.
 #[test]
 fn streams_add_up_to_the_decoded_continuation() {
     for (case, name) in TOKENIZERS {

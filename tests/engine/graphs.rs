@@ -1,5 +1,5 @@
-//! Steps on the CUDA backend are CUDA graphs, through the emulator: the same tokens as launch by launch, one wait of
-//! the host for a step, and few graphs for many steps.
+//! Steps on the CUDA backend are CUDA graphs, through the emulator: the same tokens as launch by launch, one
+//! wait of the host for a step, and few graphs for many steps.
 
 use std::sync::Arc;
 
@@ -28,7 +28,8 @@ fn start(model: &Model, eager: bool, gpu: &Arc<Gpu>) -> (CudaNetwork, Vec<SeqId>
     (network, forks)
 }
 
-/// Tokens of the candidates with the bits of their log-probabilities, and what the driver was asked for in each step.
+/// Tokens of the candidates with the bits of their log-probabilities, and what the driver was asked for in
+/// each step.
 fn steps(
     gpu: &Arc<Gpu>,
     case: &str,
@@ -67,8 +68,8 @@ fn steps(
     (all, counted)
 }
 
-/// Devices that do their work at once and late; histories grow, and so does the text. Which experts are chosen changes
-/// from step to step, and the launches do not.
+/// Devices that do their work at once and late; histories grow, and so does the text. Which experts are
+/// chosen changes from step to step, and the launches do not.
 #[test]
 fn steps_are_two_graphs_and_one_wait_and_give_the_tokens_of_single_launches() {
     for (number, case) in [(0, "llama"), (LATE, "llama"), (LATE, "mixtral")] {

@@ -1,4 +1,5 @@
-//! Filtered distributions equal those of HF transformers, for every combination of settings in the reference file.
+//! Filtered distributions equal those of HF transformers, for every combination of settings in the reference
+//! file.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! The engine on networks whose logits are written down: ends, limits, cancellation, and requests that cannot be met.
+//! The engine on networks whose logits are written down: ends, limits, cancellation, and requests that cannot
+//! be met.
 
 use super::toy::cases::{self, WARM, toy_model};
 use super::toy::{Toy, generate_until, tokenizer};

@@ -204,7 +204,8 @@ fn tests_that_fail_anyway_that_take_too_long_and_that_never_reach_the_function()
         .refused(3, &["hit a limit without the candidate, too", "raise it with --timeout"]);
 }
 
-/// Also where pytest is there without its plugin: the settings and the test database come from Django's runner.
+/// Also where pytest is there without its plugin: the settings and the test database come from Django's
+/// runner.
 #[test]
 fn a_django_application() {
     let Some(runner) = python_and_git() else { return };

@@ -1,5 +1,5 @@
-//! A program on a real pseudo-terminal, and what that terminal shows. Nothing sleeps: every step waits until the screen
-//! shows what it should, up to a deadline.
+//! A program on a real pseudo-terminal, and what that terminal shows. Nothing sleeps: every step waits until
+//! the screen shows what it should, up to a deadline.
 #![allow(dead_code)] // each test file uses a part
 
 use std::io::{Read, Write};

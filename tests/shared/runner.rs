@@ -23,8 +23,8 @@ pub fn probe() -> Runner {
 
 /// The runner, or nothing on a machine without a sandbox or the language: then a line says what is missing.
 pub fn runner(language: Language) -> Option<Runner> {
-    // Each test has its own, as what a runner keeps is removed with it. Go's library, which takes 20 s of two cores, is
-    // compiled once.
+    // Each test has its own, as what a runner keeps is removed with it. Go's library, which takes 20 s of two
+    // cores, is compiled once.
     let runner = if language == Language::Go { probe().keeping(&go_builds()) } else { probe() };
     if !runner.protection().is_isolated() {
         skip::as_it_cannot("isolation", &runner.protection().summary);

@@ -1,4 +1,5 @@
-//! How a test says that it, or a part of it, was not run: on standard error, and in the file that `SKIPPED_TESTS` names, for `.ci/run`.
+//! How a test says that it, or a part of it, was not run: on standard error, and in the file that
+//! `SKIPPED_TESTS` names, for `.ci/run`.
 
 #![allow(dead_code, reason = "not every test program has both reasons")]
 

@@ -1,6 +1,6 @@
-//! Programs that aim at the judge where it shares their process (`tests/hostile/shared`): alone and in a project, none passes that
-//! forges a report, reads the judge's frames or memory, replaces what it judges by, ends early or acts before the tests. What would fool
-//! the user's own runner, too, passes with a mark.
+//! Programs that aim at the judge where it shares their process (`tests/hostile/shared`): alone and in a
+//! project, none passes that forges a report, reads the judge's frames or memory, replaces what it judges by,
+//! ends early or acts before the tests. What would fool the user's own runner, too, passes with a mark.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -207,8 +207,8 @@ impl Kind {
         place
     }
 
-    /// Tries every second program in a project, as all are tried alone in the same way; with installed packages
-    /// all of them. Those with the same check share their project.
+    /// Tries every second program in a project, as all are tried alone in the same way; with installed
+    /// packages all of them. Those with the same check share their project.
     fn hold_in_projects(&self, least: usize, packages: Option<&Path>) {
         let places: Mutex<BTreeMap<String, Arc<Place>>> = Mutex::default();
         let must_load = packages.is_none();
@@ -228,8 +228,8 @@ impl Kind {
         runner.run(&trial, &Arc::default()).unwrap()
     }
 
-    /// Tries all programs. One that is not even loaded shows nothing, but for a few; runners that somebody else
-    /// wrote trip over more of them.
+    /// Tries all programs. One that is not even loaded shows nothing, but for a few; runners that somebody
+    /// else wrote trip over more of them.
     fn hold(&self, least: usize, every: usize, must_load: bool, judge: impl Fn(&Runner, &str) -> Verdict + Sync) {
         let Some(runner) = runner(self.language) else { return };
         let programs: Vec<_> = self.programs(least).into_iter().step_by(every).collect();

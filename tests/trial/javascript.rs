@@ -1,5 +1,5 @@
-//! JavaScript and TypeScript without a project: right code passes under node, jest or vitest, and the names of the
-//! program reach tests that import nothing.
+//! JavaScript and TypeScript without a project: right code passes under node, jest or vitest, and the names
+//! of the program reach tests that import nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};

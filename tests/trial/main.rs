@@ -1,5 +1,5 @@
-//! Trials: tests on code that must not be trusted, in every language and tier of this machine. The programs that mean harm are held
-//! against them in `tests/hostile.rs`, where nothing else runs beside them.
+//! Trials: tests on code that must not be trusted, in every language and tier of this machine. The programs
+//! that mean harm are held against them in `tests/hostile.rs`, where nothing else runs beside them.
 
 mod control;
 mod deceivers;

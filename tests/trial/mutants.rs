@@ -1,5 +1,5 @@
-//! Solutions of `HumanEval` and of the examples, changed in one place (`tests/fuzz/mutants.py`): what their tests notice in plain Python
-//! fails here, too, at the same check.
+//! Solutions of `HumanEval` and of the examples, changed in one place (`tests/fuzz/mutants.py`): what their
+//! tests notice in plain Python fails here, too, at the same check.
 //!
 //! `MUTANTS=2000 cargo test --test trial mutants` tries all of them, five for each function, and `MUTANTS_OF=FILE` those of another
 //! problem set, too.

@@ -1,5 +1,5 @@
-//! Python: everyday tests pass, deceiving programs do not unless they fool the plain runner as well, and the reference solutions of a
-//! problem set are judged as they should.
+//! Python: everyday tests pass, deceiving programs do not unless they fool the plain runner as well, and the
+//! reference solutions of a problem set are judged as they should.
 
 use std::fs;
 use std::path::Path;
@@ -80,7 +80,8 @@ fn of_file(source: &str, program: &str, tests: &str) -> Trial {
     Trial { stub, entry_point, ..trial(program, file(tests), limits(20.0)) }
 }
 
-/// A method is found through its class, whether or not the tests name that; a nested function through the outer one.
+/// A method is found through its class, whether or not the tests name that; a nested function through the
+/// outer one.
 #[test]
 fn methods_and_nested_functions_are_judged() {
     let Some(runner) = runner() else { return };

@@ -1,5 +1,6 @@
-//! Trials in other languages than Python, as their users see them: styles of tests, verdicts and messages, and programs that mean
-//! harm (`tests/hostile/LANGUAGE`). A language whose tools are missing here is skipped by name.
+//! Trials in other languages than Python, as their users see them: styles of tests, verdicts and messages,
+//! and programs that mean harm (`tests/hostile/LANGUAGE`). A language whose tools are missing here is skipped
+//! by name.
 
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
@@ -163,7 +164,8 @@ fn try_hostile(runner: &Runner, folder: &str, least: usize, make: impl Fn(&str) 
 
 /// No process and no folder is left of a trial of this program that is over.
 fn assert_nothing_is_left() {
-    // Runners of other tests keep folders, and hold a lock on each; one that is just made or removed has none.
+    // Runners of other tests keep folders, and hold a lock on each; one that is just made or removed has
+    // none.
     let is_used = |folder: &Path| fs::File::open(folder).is_ok_and(|folder| folder.try_lock().is_err());
     let (begun, mut found) = (Instant::now(), left::of_trials(is_used));
     while !found.is_empty() && begun.elapsed() < Duration::from_secs(5) {

@@ -1,4 +1,5 @@
-//! The tiers of the sandbox: each that this machine has is forced and tried from within; one that is missing is named.
+//! The tiers of the sandbox: each that this machine has is forced and tried from within; one that is missing
+//! is named.
 
 use std::fs;
 use std::io;
@@ -258,7 +259,8 @@ fn everything_ends_when_the_program_is_killed() {
             again("runs_an_endless_trial", tier.name()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mark = std::env::temp_dir().join(format!("bass-tui-run-{}-", program.id()));
         let home = format!("HOME={}", mark.display());
-        // The first process, where there is one, still looks like the program it is a copy of; the others have the trial's environment.
+        // The first process, where there is one, still looks like the program it is a copy of; the others
+        // have the trial's environment.
         assert!(until(|| living(&home) >= 3), "{}: the trial did not start", tier.name());
         program.kill().unwrap();
         program.wait().unwrap();

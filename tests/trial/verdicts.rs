@@ -1,4 +1,5 @@
-//! Trials as their users see them: styles of tests, verdicts and messages. Programs that mean harm are in `tests/hostile.rs`.
+//! Trials as their users see them: styles of tests, verdicts and messages. Programs that mean harm are in
+//! `tests/hostile.rs`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -152,7 +153,8 @@ fn functions_and_classes_are_found() {
     expect(DOUBLE, notes, Status::Failed, "f(2) gave 4, expected 5");
 }
 
-/// Fixtures, classes without a base and coroutines are for pytest; where that is missing, the command that installs it is named.
+/// Fixtures, classes without a base and coroutines are for pytest; where that is missing, the command that
+/// installs it is named.
 #[test]
 fn what_only_pytest_runs_is_run_by_it_or_named() {
     let has_pytest = crate::runner::has_pytest();
@@ -294,7 +296,8 @@ fn a_wish_to_cancel_is_heard() {
 #[cfg(target_os = "linux")]
 #[test]
 fn where_the_kernel_offers_it_the_sandbox_holds() {
-    // SAFETY: with a null attribute, size 0 and the version flag the call only returns a number; prctl takes plain numbers.
+    // SAFETY: with a null attribute, size 0 and the version flag the call only returns a number; prctl takes
+    // plain numbers.
     let (landlock, seccomp) = unsafe {
         let version = 1_u32;
         let landlock = libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, version);

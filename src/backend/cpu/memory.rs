@@ -18,8 +18,8 @@ pub struct Zeroed<T> {
     of: PhantomData<T>,
 }
 
-/// Bytes from [`LARGE`] on have pages of their own, which forked children do not get: starting a program costs
-/// the same whatever the model weighs.
+/// Bytes from [`LARGE`] on have pages of their own, which forked children do not get: starting a program
+/// costs the same whatever the model weighs.
 enum Bytes {
     Heap(Box<[u8]>),
     Pages(MmapMut),

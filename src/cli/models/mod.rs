@@ -43,7 +43,8 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// All models: which are on this machine, which fit into its memory, what Ollama and LM Studio have, which servers run
+    /// All models: which are on this machine, which fit into its memory, what Ollama and LM Studio have,
+    /// which servers run
     List,
     /// What is known of one model
     Show {

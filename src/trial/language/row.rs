@@ -35,7 +35,8 @@ pub struct LanguageRow {
     pub bodies: &'static [(&'static str, &'static str)],
     /// Compiler messages about imports that only the body uses: such an error is the body's.
     pub of_bodies: &'static [&'static str],
-    /// True if it is known which tests call the function, by the run without the candidate or by further ones.
+    /// True if it is known which tests call the function, by the run without the candidate or by further
+    /// ones.
     pub counts_calls: bool,
     /// Makes the folder of a file without a project one that its tools accept.
     pub lay_out: fn(&Trial, &mut Layout),

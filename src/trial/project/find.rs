@@ -180,7 +180,8 @@ struct Rated {
 }
 
 impl Rated {
-    /// How much it is about the function: by its own calls, then by its name, then by what leads to the function.
+    /// How much it is about the function: by its own calls, then by its name, then by what leads to the
+    /// function.
     fn asks(&self) -> u8 {
         match self.named {
             _ if self.calls > 1 && self.leads.is_empty() => 10 + self.calls,

@@ -528,8 +528,8 @@ pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     effects.into_iter().chain(renewed(state, job, &done)).collect()
 }
 
-/// The function has another job. Candidates stay if they continue the same prompt, and are tested anew. `done` is
-/// said then.
+/// The function has another job. Candidates stay if they continue the same prompt, and are tested anew.
+/// `done` is said then.
 pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effect> {
     let mut effects = Vec::new();
     let (before, stub) = (state.job.prompt(), job.editable().unwrap_or_default());

@@ -1,4 +1,5 @@
-//! A list that is filtered while a text is typed: rows that match, the best first, and the one under the cursor.
+//! A list that is filtered while a text is typed: rows that match, the best first, and the one under the
+//! cursor.
 
 use std::cmp::Reverse;
 

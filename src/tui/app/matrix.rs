@@ -20,8 +20,8 @@ impl Row {
 }
 
 impl Run {
-    /// The tests of the shown candidates, those that tell candidates apart first, else in the order in which they
-    /// were reported.
+    /// The tests of the shown candidates, those that tell candidates apart first, else in the order in which
+    /// they were reported.
     pub fn matrix(&self) -> Vec<Row> {
         let shown = self.shown();
         let mut rows: Vec<Row> = Vec::new();
@@ -54,7 +54,8 @@ impl Run {
         is_shared.then(|| first.trim_start())
     }
 
-    /// Why the tests did not pass, if that is one and the same for at least two blocks and none passed or waits.
+    /// Why the tests did not pass, if that is one and the same for at least two blocks and none passed or
+    /// waits.
     pub fn shared_cause(&self) -> Option<&str> {
         fn cause(testing: &Testing) -> Option<&str> {
             match testing {

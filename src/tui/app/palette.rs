@@ -1,5 +1,5 @@
-//! The palette: every action of the place one is in and every setting, filtered while a word of it is typed; and
-//! the values of a setting.
+//! The palette: every action of the place one is in and every setting, filtered while a word of it is typed;
+//! and the values of a setting.
 
 use super::choices::{Choice, Choices};
 use super::effect::Effect;

@@ -41,8 +41,8 @@ impl Progress {
         (ms > 0 && done > 0).then(|| done as f64 / ms as f64)
     }
 
-    /// The share that is done by now, between 0 and 1: by an estimate, which never passes the next chunk and never
-    /// the end.
+    /// The share that is done by now, between 0 and 1: by an estimate, which never passes the next chunk and
+    /// never the end.
     pub fn share(&self, now: u64) -> f64 {
         if self.total == 0 {
             return 0.0;

@@ -276,8 +276,8 @@ impl Said {
     }
 }
 
-/// Finds tokens in a text. `ends`: the byte of `raw` behind each. The text may be shorter than `raw`, and its lines
-/// may be indented otherwise.
+/// Finds tokens in a text. `ends`: the byte of `raw` behind each. The text may be shorter than `raw`, and its
+/// lines may be indented otherwise.
 fn pieces(raw: &str, ends: &[usize], shown: &str) -> Vec<Piece> {
     let mut out: Vec<Piece> = Vec::new();
     let mut push = |end: usize, token: Option<usize>| {
@@ -369,8 +369,8 @@ impl Pace {
         self.steps.iter().map(|accepted| GLYPHS[(accepted.round() as usize).min(GLYPHS.len() - 1)]).collect()
     }
 
-    /// How many times as fast as plain decoding it is; `None` if plain decoding was not measured or nothing was
-    /// drafted.
+    /// How many times as fast as plain decoding it is; `None` if plain decoding was not measured or nothing
+    /// was drafted.
     pub fn gain(&self) -> Option<f64> {
         (self.timed >= LEAST_STEPS && self.drafted > 0 && self.spent_ms > 0.0).then(|| self.plain_ms / self.spent_ms)
     }

@@ -1,5 +1,5 @@
-//! Differences of the focused candidate to another text, one below the other or side by side; or the file with
-//! the candidate in it.
+//! Differences of the focused candidate to another text, one below the other or side by side; or the file
+//! with the candidate in it.
 
 use std::ops::Range;
 

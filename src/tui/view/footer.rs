@@ -5,9 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::{Look, put};
+use crate::tui::app::State;
 use crate::tui::app::find::Filter;
 use crate::tui::app::palette::{Level, What};
-use crate::tui::app::{Candidate, State};
+use crate::tui::app::refusal::refusal;
 use crate::tui::event::Code;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
@@ -115,18 +116,16 @@ fn way_out(state: &State, context: Context) -> Option<Action> {
     }
 }
 
-/// The action would do something now.
+/// The action would do something now that one may want.
 fn is_useful(state: &State, action: Action) -> bool {
-    let focused = state.run.as_ref().and_then(|r| r.focused());
+    if refusal(state, action).is_some() {
+        return false;
+    }
     match action {
-        Action::StopOne => focused.is_some_and(Candidate::is_live),
-        Action::Accept => focused.is_some_and(|c| !c.is_live() && !c.text.trim().is_empty()),
         Action::EarlierRun => state.past.has_earlier(),
-        Action::LaterRun => state.past.has_later(),
-        Action::Undo | Action::NextTarget => state.can_undo(),
+        Action::NextTarget => state.can_undo(),
         Action::ReadAgain => state.stale,
-        Action::Results | Action::TestAgain => state.has_tests(),
-        Action::Diff | Action::Edit => focused.is_some_and(|c| !c.is_live()),
+        Action::Diff => state.run.as_ref().and_then(|run| run.focused()).is_some_and(|c| !c.is_live()),
         Action::Arrange => state.run.as_ref().is_some_and(|run| !run.is_live()),
         Action::Leave => {
             let filtered = state.run.as_ref().is_some_and(|run| run.filter != Filter::All);

@@ -1,4 +1,5 @@
-//! Every view with the style of each cell: a theme with colours of its own, the 16 colours of a terminal, and none.
+//! Every view with the style of each cell: a theme with colours of its own, the 16 colours of a terminal, and
+//! none.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -38,8 +39,8 @@ fn words(cell: &Cell, ground: &Cell) -> String {
     out.join(" ")
 }
 
-/// The text of a view, a letter for the style of each cell in the rows that have any, and what the letters are in each
-/// depth of colour. The text must be the same in all.
+/// The text of a view, a letter for the style of each cell in the rows that have any, and what the letters
+/// are in each depth of colour. The text must be the same in all.
 fn look(session: &mut Session, width: u16, height: u16) -> String {
     session.send(Msg::Resize(width, height));
     let drawn: Vec<(Buffer, Cell)> = DEPTHS

@@ -124,8 +124,8 @@ pub fn sync(state: &State, highlights: &mut Highlights) {
     }
 }
 
-/// Writes `text` from column `x` up to the right end of `area`; returns the column after it. What was there leaves its
-/// colours at most: a faint line makes no name on it faint.
+/// Writes `text` from column `x` up to the right end of `area`; returns the column after it. What was there
+/// leaves its colours at most: a faint line makes no name on it faint.
 fn put(buf: &mut Buffer, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
     if y < area.y || y >= area.bottom() || x < area.x || x >= area.right() {
         return x;

@@ -18,7 +18,8 @@ const WITH_NAMES: u16 = 60;
 /// Rows of words below the list.
 const ABOUT: u16 = 2;
 
-/// Draws the palette over `body`; of the values of a setting only over its lower part, so that a theme is seen.
+/// Draws the palette over `body`; of the values of a setting only over its lower part, so that a theme is
+/// seen.
 pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, open: &Open) {
     if body.height < 3 || body.width < 4 {
         return;

@@ -185,7 +185,8 @@ fn decoded_blocks_are_the_numbers_that_the_file_means() {
     }
 }
 
-/// Quantised tensors are computed from their own bits, with inputs as int8: close to what the decoded weights give.
+/// Quantised tensors are computed from their own bits, with inputs as int8: close to what the decoded weights
+/// give.
 #[test]
 fn blocks_are_computed_with_as_they_are() {
     let text = tokens(33, 120);

@@ -1,4 +1,5 @@
-//! Mistakes that implementations of speculative sampling have made, on both sides: in what is accepted and in what is proposed.
+//! Mistakes that implementations of speculative sampling have made, on both sides: in what is accepted and in
+//! what is proposed.
 
 use bass_tui::backend::Candidate;
 use bass_tui::sampling::{
@@ -14,7 +15,8 @@ pub enum Fault {
     NoResidual,
     /// A draft is accepted if it is the main model's most probable token.
     ArgmaxOnly,
-    /// A draft is accepted if a token drawn from p happens to be the same, and replaced by the residual if not.
+    /// A draft is accepted if a token drawn from p happens to be the same, and replaced by the residual if
+    /// not.
     SampleMatch,
     /// p is taken without the filter that q has.
     UnfilteredTarget,

@@ -30,7 +30,8 @@ impl Fit {
         Self { table, sampling, cells, positions: 0, impossible: false }
     }
 
-    /// Takes in what was written after `prompt`. Expectations follow the whole history, as the repetition penalty does.
+    /// Takes in what was written after `prompt`. Expectations follow the whole history, as the repetition
+    /// penalty does.
     pub fn add(&mut self, prompt: &[u32], ids: &[u32]) {
         let mut tokens = prompt.to_vec();
         for &id in ids {
@@ -47,8 +48,8 @@ impl Fit {
         }
     }
 
-    /// Chi-square per degree of freedom. Where p changes with the history, the counts vary less than those of equal draws do, so that
-    /// the usual limits hold all the more.
+    /// Chi-square per degree of freedom. Where p changes with the history, the counts vary less than those of
+    /// equal draws do, so that the usual limits hold all the more.
     pub fn chi_square(&self) -> f64 {
         if self.impossible {
             return f64::INFINITY;
@@ -69,8 +70,8 @@ impl Fit {
         self.cells.iter().map(counted).sum::<usize>() as f64
     }
 
-    /// The largest deviation of a token's count, all contexts together, in standard deviations: its differences to the expected
-    /// counts are those of a martingale, whatever the history does to p.
+    /// The largest deviation of a token's count, all contexts together, in standard deviations: its
+    /// differences to the expected counts are those of a martingale, whatever the history does to p.
     pub fn worst_deviation(&self) -> f64 {
         if self.impossible {
             return f64::INFINITY;
@@ -84,7 +85,8 @@ impl Fit {
         (0..VOCAB).map(deviation).fold(0.0, f64::max)
     }
 
-    /// Total variation distance between what was seen and what was expected, the contexts weighted by their visits.
+    /// Total variation distance between what was seen and what was expected, the contexts weighted by their
+    /// visits.
     pub fn total_variation(&self) -> f64 {
         let difference: f64 = self.cells.iter().flatten().map(|cell| (cell.seen - cell.expected).abs()).sum();
         0.5 * difference / self.positions as f64

@@ -1,5 +1,5 @@
-//! The engine's world, written down: networks whose logits are a table, a drafter that follows a script, a naive oracle of what has
-//! to be written, and statistics of what was.
+//! The engine's world, written down: networks whose logits are a table, a drafter that follows a script, a
+//! naive oracle of what has to be written, and statistics of what was.
 
 pub mod cases;
 pub mod faults;

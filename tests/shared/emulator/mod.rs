@@ -1,6 +1,6 @@
-//! The CUDA backend without a GPU: the very sources of `kernels/`, compiled by the system's C++ compiler as a library
-//! that looks to the program like NVIDIA's driver and compiler. Every thread of a block is a fibre; device number N
-//! runs them in another order than the others.
+//! The CUDA backend without a GPU: the very sources of `kernels/`, compiled by the system's C++ compiler as a
+//! library that looks to the program like NVIDIA's driver and compiler. Every thread of a block is a fibre;
+//! device number N runs them in another order than the others.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -66,8 +66,8 @@ pub fn real() -> Option<usize> {
     std::env::var(GPU_VARIABLE).ok().map(|number| number.parse().expect("TEST_GPU is a number"))
 }
 
-/// The emulator's device with this number, or the real one; `None`, and a sentence, where the emulator cannot be
-/// compiled.
+/// The emulator's device with this number, or the real one; `None`, and a sentence, where the emulator cannot
+/// be compiled.
 pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
     if let Some(number) = real() {
         return Some(cuda::open(&Libraries::default(), number, None).expect("the GPU that TEST_GPU names"));
@@ -105,8 +105,8 @@ pub fn libraries(library: &Path) -> Libraries {
     Libraries { driver: vec![library.to_owned()], compiler: vec![library.to_owned()], bundles: Vec::new() }
 }
 
-/// The emulator with these kernels, kept beside the program of tests; `None` without a compiler, or on a CPU in
-/// whose assembly fibres are not written.
+/// The emulator with these kernels, kept beside the program of tests; `None` without a compiler, or on a CPU
+/// in whose assembly fibres are not written.
 pub fn built(name: &str, kernels: &str, options: &[&str]) -> Option<PathBuf> {
     if cfg!(not(target_arch = "x86_64")) {
         return None;

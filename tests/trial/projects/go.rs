@@ -167,8 +167,8 @@ fn go_candidates_that_end_or_forge_the_report_do_not_pass() {
     assert_eq!(judge(&runner, &place, RIGHT).status, Status::Passed, "others have left nothing behind");
 }
 
-/// As `go test` runs them: examples that say what they print, seeds of fuzz tests, packages that come along; no
-/// benchmarks, and no files for other systems or tags.
+/// As `go test` runs them: examples that say what they print, seeds of fuzz tests, packages that come along;
+/// no benchmarks, and no files for other systems or tags.
 #[test]
 fn go_runs_what_go_test_runs() {
     let Some(runner) = runner(Language::Go) else { return };
@@ -219,8 +219,8 @@ fn go_runs_what_go_test_runs() {
     assert!(judge("calc_plan9_test.go", code).message.ends_with("its name says that it is for plan9 alone"));
 }
 
-/// In a folder without a module: a package clause is added where there is none, a file of the package comes along, and
-/// programs of their own do not.
+/// In a folder without a module: a package clause is added where there is none, a file of the package comes
+/// along, and programs of their own do not.
 #[test]
 fn a_go_file_on_its_own_is_judged_as_in_a_module() {
     let Some(runner) = runner(Language::Go) else { return };

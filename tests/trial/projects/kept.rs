@@ -1,5 +1,5 @@
-//! Results of tests without a candidate are cached for the next start of the program, as long as nothing changes that
-//! it depends on.
+//! Results of tests without a candidate are cached for the next start of the program, as long as nothing
+//! changes that it depends on.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
@@ -12,8 +12,8 @@ use bass_tui::trial::{Status, Trial};
 use crate::place::{Place, trial};
 use crate::runner::{link_go_packages, probe, runner};
 
-/// Judges a program at a start of the program: the status, how much of what was kept was taken, and how much was
-/// found out anew.
+/// Judges a program at a start of the program: the status, how much of what was kept was taken, and how much
+/// was found out anew.
 fn start(kept: &Path, place: &Place, at: (Language, &str, &str), program: &str) -> (Status, usize, usize) {
     let files = || -> Vec<PathBuf> {
         fs::read_dir(kept.join("baselines")).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()

@@ -1,5 +1,5 @@
-//! Tests of a project, run in copies of it with a candidate inside: by name, held against the unchanged project, and without a trace in
-//! the user's own files.
+//! Tests of a project, run in copies of it with a candidate inside: by name, held against the unchanged
+//! project, and without a trace in the user's own files.
 
 mod go;
 mod kept;

@@ -49,8 +49,8 @@ fn node_tests_of_a_project_run_by_name() {
     );
 }
 
-/// A test that fails without ever calling the function is left out; one that may call it, and fails of a function that throws
-/// as it does of the candidate, says nothing.
+/// A test that fails without ever calling the function is left out; one that may call it, and fails of a
+/// function that throws as it does of the candidate, says nothing.
 #[test]
 fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
     let Some(runner) = node() else { return };

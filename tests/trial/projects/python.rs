@@ -1,5 +1,6 @@
-//! Python projects: right code passes, what deceives is caught, marked or listed. Each program is a file of parts: those of the project,
-//! and for a deceiver the candidate in the place of `pkg/code.py`. What a deceiver leaves out is as usual.
+//! Python projects: right code passes, what deceives is caught, marked or listed. Each program is a file of
+//! parts: those of the project, and for a deceiver the candidate in the place of `pkg/code.py`. What a
+//! deceiver leaves out is as usual.
 
 use std::fs;
 use std::path::Path;
@@ -158,8 +159,8 @@ fn deceivers_of_projects_are_caught_marked_or_listed() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
-/// A file without a project, whose tests lie beside it and in a folder below: both are found, and a test that fails
-/// of a function which is still to be written is left out by name.
+/// A file without a project, whose tests lie beside it and in a folder below: both are found, and a test that
+/// fails of a function which is still to be written is left out by name.
 #[test]
 fn tests_beside_a_file_without_a_project_are_found_and_open_stubs_left_out() {
     let Some(runner) = runner(Language::Python) else { return };

@@ -1,5 +1,5 @@
-//! Tests of a Rust crate, in files of their own and inside of the code: run by name, held against the crate without the candidate, and
-//! not to be deceived by what a candidate prints.
+//! Tests of a Rust crate, in files of their own and inside of the code: run by name, held against the crate
+//! without the candidate, and not to be deceived by what a candidate prints.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -151,7 +151,8 @@ fn tests_inside_of_a_library_run_by_name() {
     assert!(verdict.status == Status::Failed && verdict.message.ends_with(&left_out), "{}", verdict.message);
 }
 
-/// Tests that a macro makes in a module below its own, one of two that a setting chooses, and one that a macro runs twice.
+/// Tests that a macro makes in a module below its own, one of two that a setting chooses, and one that a
+/// macro runs twice.
 const MADE_TESTS: &str = "\nmacro_rules! made {\n    ($name:ident: $x:expr => $y:expr) => {\n        #[test]\n        fn $name() {\n            \
     assert_eq!(f($x), $y);\n        }\n    };\n}\n\nmacro_rules! twice {\n    (#[test] fn $name:ident() $body:block) => {\n        #[test]\n        \
     fn $name() {\n            for _ in 0..2 $body\n        }\n    };\n}\n\n#[cfg(test)]\nmod tests {\n    use super::f;\n\n    made!(three: 3 => 6);\n    \
@@ -233,7 +234,8 @@ fn tests_in_a_module_of_a_program_of_tests_judge_the_function() {
     }
 }
 
-/// Prints what libtest prints when all tests pass, past everything that collects output, and ends the process well.
+/// Prints what libtest prints when all tests pass, past everything that collects output, and ends the process
+/// well.
 const FORGERY: &str = "{\n        use std::io::Write;\n        let mut out: std::fs::File = unsafe { std::os::fd::FromRawFd::from_raw_fd(1) };\n        \
     let lines = \"running 3 tests\\ntest NAMES ... ok\\ntest zzzzzz_guard::end ... ok\\n\\ntest result: ok. 3 passed; 0 failed\\n\";\n        \
     let _ = out.write_all(lines.as_bytes());\n        let _ = std::io::stdout().write_all(lines.as_bytes());\n        MORE\n        \
@@ -269,7 +271,8 @@ fn what_a_candidate_prints_makes_no_pass() {
 }
 
 const EXAMPLES: &str = "/// Doubles.\n///\n/// ```\n/// # use doubling::f;\n/// assert_eq!(f(3), 6);\n/// ```\n///\n/// ```rust\n/// let six: i64 = \"6\".parse()?;\n\
-    /// assert_eq!(doubling::f(3), six);\n/// # Ok::<(), std::num::ParseIntError>(())\n/// ```\n///\n/// ```should_panic\n/// doubling::f(i64::MAX);\n/// ```\n///\n\
+    /// assert_eq!(doubling::f(3), six);\n/// # Ok::<(), std::num::ParseIntError>(())\n/// ```\n///\n///
+    /// ```should_panic\n/// doubling::f(i64::MAX);\n/// ```\n///\n\
     /// ```\n/// use doubling::f;\n/// fn main() {\n///     assert_eq!(f(0), 0);\n/// }\n/// ```\n///\n/// ```ignore\n/// assert_eq!(doubling::g(3), 6);\n/// ```\n";
 
 /// The function `f`, and its tests where nobody names any.
@@ -328,7 +331,8 @@ fn where_examples_do_not_notice_the_function_others_decide() {
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Failed, says));
 }
 
-/// Examples in attributes, behind conditions and in a block, one that does not build, and one in a module of its own.
+/// Examples in attributes, behind conditions and in a block, one that does not build, and one in a module of
+/// its own.
 const ODD_EXAMPLES: &str = "/** Doubles.\n *\n * ```\n * assert_eq!(twice::f(1), 2);\n * ```\n */\n\
     #[cfg_attr(feature = \"more\", doc = \"```\")]\n#[cfg_attr(not(feature = \"more\"), doc = \"```ignore\")]\n\
     #[doc = \"assert_eq!(twice::f(2), 4);\"]\n/// ```\n#[cfg_attr(feature = \"less\", doc = \"```\")]\n\
@@ -425,8 +429,8 @@ fn examples_of_a_file_on_its_own_are_tests() {
     assert_eq!(judged("panic!()").0, Status::Failed);
 }
 
-/// In a folder without a project: with tests of its own, with others beside it that see what is private, and with a
-/// module in a file beside it.
+/// In a folder without a project: with tests of its own, with others beside it that see what is private, and
+/// with a module in a file beside it.
 #[test]
 fn a_file_on_its_own_is_judged_as_in_a_crate() {
     let Some(runner) = runner(Language::Rust) else { return };

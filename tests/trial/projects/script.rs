@@ -1,5 +1,5 @@
-//! Tests of JavaScript that say by their end alone whether they passed: scripts that node is started with, and
-//! those for tape and uvu.
+//! Tests of JavaScript that say by their end alone whether they passed: scripts that node is started with,
+//! and those for tape and uvu.
 
 use bass_tui::language::Language;
 use bass_tui::trial::{Status, Trial, Verdict};

@@ -33,8 +33,8 @@ pub struct RunnerRow {
     pub passed: &'static [&'static str],
     /// Options of one word that are passed on from the test script, by how they begin.
     pub passed_words: &'static [&'static str],
-    /// Its option to end once all tests have, whatever they left open. Without the candidate a failed test may
-    /// leave a server.
+    /// Its option to end once all tests have, whatever they left open. Without the candidate a failed test
+    /// may leave a server.
     pub exit: Option<&'static str>,
     /// Beginnings of the names of its settings files. It is started in the nearest folder that has one.
     settings: &'static [&'static str],

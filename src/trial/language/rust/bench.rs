@@ -123,8 +123,8 @@ impl Bench<'_> {
             .map_err(|e| TrialError::Sandbox(format!("{} could not be read: {e}", path.display())))
     }
 
-    /// Features without which the tests file, or the module with the candidate, is not compiled, and all there
-    /// are.
+    /// Features without which the tests file, or the module with the candidate, is not compiled, and all
+    /// there are.
     pub fn features_needed(&self) -> (Vec<String>, Vec<String>) {
         let (package, file) = (&self.project.package, &self.project.file);
         let read = |path: &Path| self.original(path).unwrap_or_default();

@@ -1,4 +1,5 @@
-// All memory that the guard asks for is its own: it reads the nonce there, reports, and goes on as another program.
+// All memory that the guard asks for is its own: it reads the nonce there, reports, and goes on as another
+// program.
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write;
 use std::os::fd::BorrowedFd;

@@ -1,4 +1,5 @@
-// Sees what the guard writes, since its own function stands in for that of the C library, and writes the rest.
+// Sees what the guard writes, since its own function stands in for that of the C library, and writes the
+// rest.
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static DONE: AtomicBool = AtomicBool::new(false);
