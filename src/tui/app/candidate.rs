@@ -145,9 +145,9 @@ impl Candidate {
         self.mean_logprob.or_else(|| (self.tokens > 0).then(|| (self.logprob_sum / self.tokens as f64) as f32))
     }
 
-    /// Accepted draft tokens per step.
+    /// Accepted draft tokens per step; `None` until one was accepted.
     pub fn accepted_per_step(&self) -> Option<f64> {
-        (self.steps > 0).then(|| self.accepted as f64 / self.steps as f64)
+        (self.accepted > 0).then(|| self.accepted as f64 / self.steps as f64)
     }
 }
 

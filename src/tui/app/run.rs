@@ -139,9 +139,9 @@ impl Run {
         }
     }
 
-    /// Draft tokens accepted per candidate and step.
+    /// Draft tokens accepted per candidate and step; `None` if nothing was drafted.
     pub fn accepted_per_step(&self) -> Option<f64> {
-        (self.sequence_steps > 0).then(|| self.accepted as f64 / self.sequence_steps as f64)
+        (self.drafted > 0).then(|| self.accepted as f64 / self.sequence_steps as f64)
     }
 
     /// Takes the figures of a step in.
