@@ -57,7 +57,7 @@ CASES = {
         architectures=["Qwen3NextForCausalLM"], model_type="qwen3_next", intermediate_size=96, num_hidden_layers=4,
         full_attention_interval=2, linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=24,
         linear_value_head_dim=16, num_experts=6, num_experts_per_tok=2, norm_topk_prob=True, decoder_sparse_step=1,
-        mlp_only_layers=[1], moe_intermediate_size=40, shared_expert_intermediate_size=40, rope_theta=10000000,
+        mlp_only_layers=[], moe_intermediate_size=40, shared_expert_intermediate_size=40, rope_theta=10000000,
         partial_rotary_factor=0.25, rope_scaling=None, tie_word_embeddings=False), None),
 }
 
