@@ -353,7 +353,7 @@ impl CpuNetwork {
         x.iter_mut().zip(branch).for_each(|(x, branch)| *x += scale * *branch);
     }
 
-    fn norm(&self, x: &[f32], weights: &NormWeights<Vec<f32>>, out: &mut [f32]) {
+    pub(super) fn norm(&self, x: &[f32], weights: &NormWeights<Vec<f32>>, out: &mut [f32]) {
         let width = self.spec.hidden;
         ops::for_rows(&self.pool, out, width, |row, out| {
             ops::norm(self.spec.norm, &x[row * width..(row + 1) * width], weights, out);
