@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
 
+use bass_tui::model::spec::NormKind;
 use bass_tui::model::{BlockSlot, MAIN, ModelSpec, Slot, config};
 use clap::{Parser, ValueEnum};
 use half::bf16;
@@ -83,6 +84,9 @@ enum Shape {
     /// Qwen2 and Qwen2.5 of 7 billion parameters, 15 GB.
     #[value(name = "qwen2-7b")]
     Qwen2Large,
+    /// Qwen3.5 of 0.8 billion parameters, the text.
+    #[value(name = "qwen3.5-0.8b")]
+    Qwen35Small,
     /// Two thirds of a million parameters, to try things quickly.
     Tiny,
 }
@@ -95,6 +99,7 @@ impl Shape {
             Self::Qwen2Small => [896, 4864, 24, 14, 2, 151_936],
             Self::Qwen2Medium => [1536, 8960, 28, 12, 2, 151_936],
             Self::Qwen2Large => [3584, 18_944, 28, 28, 4, 152_064],
+            Self::Qwen35Small => return Self::with_delta_nets(),
             Self::Tiny => [64, 192, 8, 4, 2, 4096],
         };
         json!({
@@ -112,6 +117,31 @@ impl Shape {
             "rope_theta": 1_000_000.0,
             // The larger ones of this family have a head of their own.
             "tie_word_embeddings": !matches!(self, Self::Qwen2Large),
+            "hidden_act": "silu",
+            "torch_dtype": "bfloat16",
+        })
+    }
+
+    fn with_delta_nets() -> serde_json::Value {
+        json!({
+            "architectures": ["Qwen3_5ForCausalLM"],
+            "model_type": "qwen3_5_text",
+            "hidden_size": 1024,
+            "intermediate_size": 3584,
+            "num_hidden_layers": 24,
+            "num_attention_heads": 8,
+            "num_key_value_heads": 2,
+            "head_dim": 256,
+            "vocab_size": 248_320,
+            "max_position_embeddings": 4096,
+            "rms_norm_eps": 1e-6,
+            "rope_parameters": {"rope_type": "default", "rope_theta": 10_000_000, "partial_rotary_factor": 0.25},
+            "linear_num_key_heads": 16,
+            "linear_num_value_heads": 16,
+            "linear_key_head_dim": 128,
+            "linear_value_head_dim": 128,
+            "linear_conv_kernel_dim": 4,
+            "tie_word_embeddings": true,
             "hidden_act": "silu",
             "torch_dtype": "bfloat16",
         })
@@ -163,8 +193,14 @@ fn write_model(folder: &Path, config: &serde_json::Value, recipe: &Recipe) -> Re
     write(&folder.join("tokenizer.json"), MAIN.tokenizer)?;
 
     let spec = config::read(&config_path, config.as_bytes()).map_err(|error| error.to_string())?;
-    let tensors: Vec<_> =
-        spec.slots().into_iter().map(|slot| (name(&spec, slot), recipe.tensor(&spec, slot))).collect();
+    let mut tensors: Vec<(String, RandomTensor)> = Vec::new();
+    for slot in spec.slots() {
+        // Some tensors have several slots.
+        let name = name(&spec, slot);
+        if tensors.iter().all(|(known, _)| *known != name) {
+            tensors.push((name, recipe.tensor(&spec, slot)));
+        }
+    }
     let weights: usize = tensors.iter().map(|(_, tensor)| tensor.elements()).sum();
     let path = folder.join("model.safetensors");
     serialize_to_file(tensors, None, &path).map_err(|error| failed(&path, &error))?;
@@ -197,7 +233,8 @@ enum Fill {
 impl Recipe {
     fn tensor(&self, spec: &ModelSpec, slot: Slot) -> RandomTensor {
         let key = name(spec, slot).bytes().fold(mix(self.seed), |key, byte| mix(key ^ u64::from(byte)));
-        RandomTensor { shape: spec.shape(slot), fill: self.fill(spec, slot), key }
+        let shape = spec.source(slot, spec.names.prefixes[0]).shape;
+        RandomTensor { shape, fill: self.fill(spec, slot), key }
     }
 
     fn fill(&self, spec: &ModelSpec, slot: Slot) -> Fill {
@@ -205,15 +242,26 @@ impl Recipe {
         // Turns inputs of variance 1 into outputs of variance 1.
         let unit = |inputs: usize| 1.0 / (inputs as f64).sqrt();
         let branch = |block| if block < self.draft_layers { 1.0 } else { self.late_scale };
+        let added = if spec.norm.kind == NormKind::RmsPlusOne { 1.0 } else { 0.0 };
         match slot {
             Slot::Embedding | Slot::Head => Fill::Random(EMBEDDING_STD),
             Slot::FinalNorm => {
                 let logit_std = SHARPNESS * (2.0 * (spec.vocab_size as f64).ln()).sqrt();
-                Fill::Constant(logit_std / EMBEDDING_STD * unit(spec.hidden))
+                Fill::Constant(logit_std / EMBEDDING_STD * unit(spec.hidden) - added)
             }
-            Slot::Block(_, B::AttentionNorm | B::MlpNorm | B::QueryNorm | B::KeyNorm) => Fill::Constant(1.0),
+            Slot::Block(_, B::AttentionNorm | B::MlpNorm | B::QueryNorm | B::KeyNorm) => Fill::Constant(1.0 - added),
             Slot::Block(_, B::Query) => Fill::Random(SCORE_STD * unit(spec.hidden)),
-            Slot::Block(_, B::Key | B::Value | B::Gate | B::Up) => Fill::Random(unit(spec.hidden)),
+            Slot::Block(
+                _,
+                B::Key | B::Value | B::Gate | B::Up | B::DeltaQuery | B::DeltaGate | B::DeltaBeta | B::DeltaStep,
+            ) => Fill::Random(unit(spec.hidden)),
+            Slot::Block(block, B::DeltaOutput) => {
+                let values = spec.blocks[block].delta.map_or(1, |net| net.values());
+                Fill::Random(branch(block) * unit(values))
+            }
+            Slot::Block(_, B::DeltaFilter) => Fill::Random(0.5),
+            Slot::Block(_, B::DeltaNorm) => Fill::Constant(1.0),
+            Slot::Block(_, B::DeltaDecay) => Fill::Random(1.0),
             Slot::Block(block, B::Output) => Fill::Random(branch(block) * unit(spec.heads.query * spec.heads.dim)),
             Slot::Block(block, B::Down) => {
                 Fill::Random(MLP_GAIN * branch(block) * unit(spec.blocks[block].mlp.intermediate))

@@ -12,7 +12,7 @@
 //! - Alternatives (`ChoiceRules::alternatives`, `score`) are read off rows that are computed anyway, by the
 //!   host, for requests that ask. Networks without `tells_logits` refuse them beforehand.
 //! - `resize` cuts a prompt back to what the next one shares with it; forks of the old prompt keep their
-//!   rows.
+//!   rows. Networks with states per sequence say with `cut_point` how much of it they can keep.
 //!
 //! **Devices.** A device is a folder with a `Network` and a `probe`, and a row in `device::DEVICES`. Both
 //! networks of a pair are on one device. `auto` takes the last proven row that can hold the pair. Devices
@@ -141,6 +141,13 @@ pub trait Network: Send {
     /// they read.
     fn resize(&mut self, prompt: SeqId, len: usize, capacity: usize) -> Result<(), BackendError>;
 
+    /// The largest length up to `len` that `seq` can be cut back to: a network whose layers have states in
+    /// place of K/V keeps them at some lengths only.
+    fn cut_point(&self, seq: SeqId, len: usize) -> usize {
+        let _ = seq;
+        len
+    }
+
     /// Runs `rows` through the network, stores the K/V of each row and sets the length of every sequence to
     /// `start + len` of its span; `start` must not be larger than that length was. Rows of a tree need room
     /// for one position each, too, but count only once a path of them is [kept](Network::keep): the length
@@ -181,7 +188,8 @@ pub trait Network: Send {
     fn len(&self, seq: SeqId) -> usize;
 
     /// Sets (never increments) the number of valid positions: rows beyond `len` are dropped. Not below the
-    /// length of the shared prompt, and not above the current length.
+    /// length of the shared prompt, and not above the current length. It becomes the [cut
+    /// point](Network::cut_point), which is `len` for rows since the last call.
     fn set_len(&mut self, seq: SeqId, len: usize);
 
     /// Appends a path of the last pass's tree to the sequence: rows of its span, each the parent of the next,
@@ -195,14 +203,28 @@ pub trait Network: Send {
     fn kv_bytes(&self) -> usize;
 }
 
-/// Bytes of K/V of a position, by what a sequence takes.
-pub fn position_bytes(network: &mut dyn Network) -> Result<usize, BackendError> {
+/// Bytes that sequences take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// K/V of a position.
+    pub position: usize,
+    /// State of a sequence, however long it is.
+    pub sequence: usize,
+}
+
+/// What sequences of a network take, by what two of different lengths do.
+pub fn footprint(network: &mut dyn Network) -> Result<Footprint, BackendError> {
     const POSITIONS: usize = 64;
     let before = network.kv_bytes();
-    let seq = network.open(POSITIONS)?;
-    let bytes = network.kv_bytes() - before;
-    network.close(seq);
-    Ok(bytes.div_ceil(POSITIONS))
+    let mut bytes = |positions: usize| {
+        let seq = network.open(positions)?;
+        let bytes = network.kv_bytes() - before;
+        network.close(seq);
+        Ok::<_, BackendError>(bytes)
+    };
+    let (few, many) = (bytes(POSITIONS)?, bytes(2 * POSITIONS)?);
+    let position = (many - few).div_ceil(POSITIONS);
+    Ok(Footprint { position, sequence: few.saturating_sub(position * POSITIONS) })
 }
 
 /// Weight storage asked for.

@@ -2,7 +2,7 @@
 
 use super::BackendError;
 use crate::model::blocks::widen;
-use crate::model::spec::{Block, Mlp, NormKind, Wiring};
+use crate::model::spec::{Block, DeltaNet, Mlp, NormKind, Wiring};
 use crate::model::{BlockSlot, ModelSpec, ModelWeights, Slot};
 
 /// Puts weights where the kernels of a device read them.
@@ -51,7 +51,8 @@ pub struct BlockWeights<M, V> {
     pub attention_norm: NormWeights<V>,
     /// Of what attention adds.
     pub attention_output_norm: Option<NormWeights<V>>,
-    /// Query, key and value one below the other, `[(heads + 2 * kv_heads) * head_dim, hidden]`.
+    /// Query, key and value one below the other, `[(heads + 2 * kv_heads) * head_dim, hidden]`, and the gate
+    /// `[heads * head_dim, hidden]`, if there is one.
     pub qkv: M,
     /// Bias of `qkv`.
     pub qkv_bias: Option<V>,
@@ -69,6 +70,33 @@ pub struct BlockWeights<M, V> {
     pub router: Option<M>,
     /// The MLP, or the experts.
     pub mlps: Vec<MlpWeights<M, V>>,
+    /// Of a gated delta net, in place of attention: then `qkv` is query, key, value and gate, and `output` its
+    /// own.
+    pub delta: Option<DeltaWeights<M, V>>,
+    /// The expert that every row takes, if there is one.
+    pub shared: Option<SharedWeights<M, V>>,
+}
+
+/// Those of a gated delta net beside its larger matrices.
+pub struct DeltaWeights<M, V> {
+    /// Beta, then step of each value head, `[2 * value_heads, hidden]` in f32.
+    pub rates: M,
+    /// Added to the steps, `[value_heads]`.
+    pub step_bias: V,
+    /// Rates of decay, below zero, `[value_heads]`.
+    pub decay: V,
+    /// Filters of the convolution, `[width, channels]`.
+    pub filter: V,
+    /// Norm of the result of a head, `[value_dim]`.
+    pub norm: V,
+}
+
+/// Those of a shared expert.
+pub struct SharedWeights<M, V> {
+    /// Before the sigmoid that it is multiplied with, `[1, hidden]` in f32.
+    pub scale: M,
+    /// The expert.
+    pub mlp: MlpWeights<M, V>,
 }
 
 /// Those of an MLP.
@@ -123,7 +151,11 @@ impl<M, V> Weights<M, V> {
         let of_block = |(block, spec): (&BlockWeights<M, V>, &Block)| {
             let used = spec.mlp.experts.map_or(1, |experts| experts.used);
             let mlp: usize = block.mlps.iter().take(used).flat_map(|mlp| [&mlp.up, &mlp.down]).map(weights).sum();
-            mlp + [&block.qkv, &block.output].into_iter().chain(&block.router).map(weights).sum::<usize>()
+            let shared = block.shared.iter().flat_map(SharedWeights::matrices).map(weights).sum::<usize>();
+            let rates = block.delta.as_ref().map_or(0, |delta| weights(&delta.rates));
+            mlp + shared
+                + rates
+                + [&block.qkv, &block.output].into_iter().chain(&block.router).map(weights).sum::<usize>()
         };
         ends + self.blocks.iter().zip(&spec.blocks).map(of_block).sum::<usize>()
     }
@@ -132,7 +164,15 @@ impl<M, V> Weights<M, V> {
 impl<M, V> BlockWeights<M, V> {
     fn matrices(&self) -> impl Iterator<Item = &M> {
         let mlps = self.mlps.iter().flat_map(|mlp| [&mlp.up, &mlp.down]);
-        [&self.qkv, &self.output].into_iter().chain(&self.router).chain(mlps)
+        let others = self.delta.iter().map(|delta| &delta.rates);
+        let shared = self.shared.iter().flat_map(SharedWeights::matrices);
+        [&self.qkv, &self.output].into_iter().chain(&self.router).chain(mlps).chain(others).chain(shared)
+    }
+}
+
+impl<M, V> SharedWeights<M, V> {
+    fn matrices(&self) -> impl Iterator<Item = &M> + use<'_, M, V> {
+        [&self.scale, &self.mlp.up, &self.mlp.down].into_iter()
     }
 }
 
@@ -181,20 +221,27 @@ impl<P: Packer> Walk<'_, P> {
         let norm_if =
             |there: bool, weight, bias| if there { norm(weight, bias).map(Some) } else { Ok::<_, BackendError>(None) };
         let sandwich = spec.wiring == Wiring::Sandwich;
-        let qk_norm = if spec.attention.qk_norm {
+        let qk_norm = if spec.attention.qk_norm && spec.delta.is_none() {
             Some((norm(B::QueryNorm, B::QueryNorm)?, norm(B::KeyNorm, B::KeyNorm)?))
         } else {
             None
         };
         let matrix = |slots: &[B], role| self.packer.matrix(&of(slots), role);
+        let (qkv, output): (&[B], _) = match (spec.delta, spec.attention.gated) {
+            (Some(_), _) => (&[B::DeltaQuery, B::DeltaKey, B::DeltaValue, B::DeltaGate], B::DeltaOutput),
+            (None, true) => (&[B::Query, B::Key, B::Value, B::AttentionGate], B::Output),
+            (None, false) => (&[B::Query, B::Key, B::Value], B::Output),
+        };
+        let attention = spec.delta.is_none();
         Ok(BlockWeights {
             attention_norm: norm(B::AttentionNorm, B::AttentionNormBias)?,
             attention_output_norm: norm_if(sandwich, B::AttentionOutputNorm, B::AttentionOutputNorm)?,
-            qkv: matrix(&[B::Query, B::Key, B::Value], MatrixRole::Block)?,
-            qkv_bias: self.vector_if(spec.attention.qkv_bias, &of(&[B::QueryBias, B::KeyBias, B::ValueBias]))?,
+            qkv: matrix(qkv, MatrixRole::Block)?,
+            qkv_bias: self
+                .vector_if(attention && spec.attention.qkv_bias, &of(&[B::QueryBias, B::KeyBias, B::ValueBias]))?,
             qk_norm,
-            output: matrix(&[B::Output], MatrixRole::Block)?,
-            output_bias: self.vector_if(spec.attention.output_bias, &of(&[B::OutputBias]))?,
+            output: matrix(&[output], MatrixRole::Block)?,
+            output_bias: self.vector_if(attention && spec.attention.output_bias, &of(&[B::OutputBias]))?,
             mlp_norm: norm_if(spec.wiring != Wiring::Parallel, B::MlpNorm, B::MlpNormBias)?,
             mlp_output_norm: norm_if(sandwich, B::MlpOutputNorm, B::MlpOutputNorm)?,
             router: if spec.mlp.experts.is_some() { Some(matrix(&[B::Router], MatrixRole::Router)?) } else { None },
@@ -204,6 +251,42 @@ impl<P: Packer> Walk<'_, P> {
                     .map(|expert| self.mlp(spec.mlp, |slot| Slot::Expert(block, expert, slot)))
                     .collect::<Result<_, _>>()?,
             },
+            delta: spec.delta.map(|net| self.delta(block, &net)).transpose()?,
+            shared: if spec.mlp.experts.is_some_and(|experts| experts.shared.is_some()) {
+                Some(self.shared(block)?)
+            } else {
+                None
+            },
+        })
+    }
+
+    fn delta(&self, block: usize, net: &DeltaNet) -> Result<DeltaWeights<P::Matrix, P::Vector>, BackendError> {
+        use BlockSlot as B;
+        let of = |slot| Slot::Block(block, slot);
+        let values = |slot| self.values(&[of(slot)]);
+        let mut decay = values(B::DeltaDecay)?;
+        if net.logarithms {
+            decay.iter_mut().for_each(|rate| *rate = -(f64::from(*rate).exp() as f32));
+        }
+        let (stored, channels) = (values(B::DeltaFilter)?, net.channels());
+        let filter = (0..stored.len()).map(|i| stored[i % channels * net.width + i / channels]).collect();
+        Ok(DeltaWeights {
+            rates: self.packer.matrix(&[of(B::DeltaBeta), of(B::DeltaStep)], MatrixRole::Router)?,
+            step_bias: self.packer.vector(values(B::DeltaStepBias)?)?,
+            decay: self.packer.vector(decay)?,
+            filter: self.packer.vector(filter)?,
+            norm: self.packer.vector(values(B::DeltaNorm)?)?,
+        })
+    }
+
+    fn shared(&self, block: usize) -> Result<SharedWeights<P::Matrix, P::Vector>, BackendError> {
+        use BlockSlot as B;
+        let of = |slots: &[B]| slots.iter().map(|&slot| Slot::Block(block, slot)).collect::<Vec<_>>();
+        let up = self.packer.matrix(&of(&[B::SharedGate, B::SharedUp]), MatrixRole::Block)?;
+        let down = self.packer.matrix(&of(&[B::SharedDown]), MatrixRole::Block)?;
+        Ok(SharedWeights {
+            scale: self.packer.matrix(&of(&[B::SharedScale]), MatrixRole::Router)?,
+            mlp: MlpWeights { up, up_bias: None, down, down_bias: None },
         })
     }
 

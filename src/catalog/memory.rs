@@ -12,6 +12,8 @@ pub const PROMPT: u64 = 2048;
 const WORKING: u64 = 64 << 20;
 /// Bytes per position and channel of keys or values: f32.
 const KV: u64 = 4;
+/// States of a prompt: the last one, and earlier ones for prompts that begin alike.
+const STATES: u64 = 5;
 /// Bytes of a weight in blocks of 32 with a bf16 scale.
 const INT8: f64 = 1.0 + 2.0 / 32.0;
 const INT4: f64 = 0.5 + 2.0 / 32.0;
@@ -29,6 +31,8 @@ pub struct Shape {
     vectors: f64,
     /// Bytes of keys and values of a position.
     kv: u64,
+    /// Bytes of the state of a sequence, in models with such.
+    state: u64,
 }
 
 impl Shape {
@@ -39,7 +43,7 @@ impl Shape {
             Stored::F16 | Stored::Bf16 => 2.0,
         };
         let kv = 2 * KV * u64::from(entry.layers?) * u64::from(entry.kv_width?);
-        Some(Self { matrices: vec![(entry.parameters? * 1e9, each)], ends: 0.0, vectors: 0.0, kv })
+        Some(Self { matrices: vec![(entry.parameters? * 1e9, each)], ends: 0.0, vectors: 0.0, kv, state: 0 })
     }
 
     /// Of a model that is there.
@@ -53,8 +57,9 @@ impl Shape {
             }
         }
         let heads = model.spec.heads;
-        let kv = 2 * KV * (model.spec.blocks.len() * heads.kv * heads.dim) as u64;
-        Self { matrices, ends: model.ends as f64, vectors: model.vectors as f64, kv }
+        let kv = 2 * KV * (model.spec.kv_layers().1 * heads.kv * heads.dim) as u64;
+        let state = model.spec.blocks.iter().filter_map(|block| Some(KV * block.delta?.state() as u64)).sum();
+        Self { matrices, ends: model.ends as f64, vectors: model.vectors as f64, kv, state }
     }
 
     /// Bytes of the weights.
@@ -70,10 +75,11 @@ impl Shape {
         (matrices + self.vectors * 4.0) as u64
     }
 
-    /// Bytes of keys and values of `n` candidates of so many tokens.
+    /// Bytes of keys and values of `n` candidates of so many tokens, and of the states of these and their
+    /// prompt.
     pub fn kv(&self, n: usize, tokens: usize) -> u64 {
         let positions = (n as u64).saturating_mul(tokens as u64).saturating_add(PROMPT);
-        self.kv.saturating_mul(positions)
+        self.kv.saturating_mul(positions).saturating_add(self.state.saturating_mul((n as u64).saturating_add(STATES)))
     }
 }
 
@@ -231,6 +237,13 @@ mod tests {
         assert_eq!(pair.weights, 15_232_000_000 + 988_000_000);
         assert!(pair.kv > main.kv(8, 256) && pair.fits(32 << 30) && !pair.fits(16 << 30));
         assert_eq!(main.kv(usize::MAX, usize::MAX), u64::MAX);
+
+        // States count for each candidate and a few times for the prompt, whatever the number of tokens; only two
+        // of six blocks have keys and values.
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/models/qwen3-5");
+        let shape = Shape::of_model(&Outline::read(&ModelFiles::Folder(folder)).unwrap());
+        let state = 4 * 4 * (4 * 16 * 24 + 3 * 160);
+        assert_eq!(shape.kv(8, 256), 2 * 2 * 4 * 64 * (2048 + 8 * 256) + 13 * state);
 
         let outline = Outline::read(&ModelFiles::Embedded(&MAIN)).unwrap();
         let shape = Shape::of_model(&outline);

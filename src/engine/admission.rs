@@ -30,6 +30,8 @@ pub struct Need {
     pub prompt: usize,
     /// Positions of each candidate.
     pub tail: usize,
+    /// Positions that would take as much memory as the state of a sequence, where models have such.
+    pub state: usize,
 }
 
 impl Need {
@@ -38,7 +40,7 @@ impl Need {
     pub fn new(prompt: usize, options: &GenerateOptions, context: usize) -> Self {
         let room = prompt.saturating_add(options.max_tokens).min(context);
         let shared = prompt.saturating_sub(1);
-        Self { candidates: options.n, prompt: shared, tail: room.saturating_sub(shared) }
+        Self { candidates: options.n, prompt: shared, tail: room.saturating_sub(shared), state: 0 }
     }
 
     /// Most tokens of each candidate.
@@ -48,7 +50,13 @@ impl Need {
 
     /// All of its positions.
     pub fn positions(&self) -> usize {
-        self.tail.saturating_mul(self.candidates).saturating_add(self.prompt)
+        let candidates = self.candidate().saturating_mul(self.candidates);
+        candidates.saturating_add(self.prompt).saturating_add(self.state)
+    }
+
+    /// Those of a candidate.
+    pub fn candidate(&self) -> usize {
+        self.tail.saturating_add(self.state)
     }
 }
 
@@ -106,8 +114,8 @@ impl Room {
 
     /// A need that is cut to what a request may have, but for a token of each candidate.
     pub fn cut(&self, need: Need) -> Need {
-        let left = self.open.positions.saturating_sub(need.prompt) / need.candidates.max(1);
-        Need { tail: need.tail.min(left.max(2)), ..need }
+        let left = self.open.positions.saturating_sub(need.prompt + need.state) / need.candidates.max(1);
+        Need { tail: need.tail.min(left.saturating_sub(need.state).max(2)), ..need }
     }
 
     /// The next of the waiting requests to begin, and its partition of the room. `waiting` is in the order of
@@ -134,7 +142,7 @@ mod tests {
     use super::*;
 
     fn need(candidates: usize, tail: usize) -> Need {
-        Need { candidates, prompt: 10, tail }
+        Need { candidates, prompt: 10, tail, state: 0 }
     }
 
     fn held(candidates: usize, positions: usize) -> Held {
@@ -198,7 +206,7 @@ mod tests {
         let long = room.cut(Need { prompt: 6999, ..need(1, 900) });
         assert!(long.tail == 2 && room.refuses(&long).is_some(), "{long:?}");
         let options = GenerateOptions { n: 3, max_tokens: usize::MAX, ..GenerateOptions::default() };
-        assert_eq!(Need::new(10, &options, 100), Need { candidates: 3, prompt: 9, tail: 91 });
+        assert_eq!(Need::new(10, &options, 100), Need { candidates: 3, prompt: 9, tail: 91, state: 0 });
         let options = GenerateOptions { max_tokens: 5, ..options };
         assert_eq!(Need::new(10, &options, 100).positions(), 9 + 3 * 6);
     }

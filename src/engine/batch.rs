@@ -15,7 +15,7 @@ use super::request::GenerateOptions;
 use super::request_state::Group;
 use super::sequence::Sequence;
 use super::{EngineError, MAX_CANDIDATES};
-use crate::backend::{Network, Rows, SeqId, Span, Wanted, position_bytes};
+use crate::backend::{Footprint, Network, Rows, SeqId, Span, Wanted, footprint};
 use crate::model::Tokenizer;
 
 /// Receives what happens to the requests of an engine.
@@ -35,6 +35,8 @@ pub struct Engine {
     pub(super) prompts: Prompts,
     /// Room that requests share.
     pub(super) room: Room,
+    /// Positions that the state of a sequence counts as in that room.
+    pub(super) state: usize,
     /// Bytes that these may take, of both models.
     kept: usize,
     /// A prompt that may be asked for.
@@ -93,6 +95,7 @@ impl Engine {
             choice: Choice::default(),
             prompts: Prompts::default(),
             room: Room::default(),
+            state: 0,
             kept: 0,
             ahead: None,
             next: 0,
@@ -121,10 +124,15 @@ impl Engine {
         self.room.positions()
     }
 
-    /// Bytes of keys and values of a position, of both models.
-    pub fn position_bytes(&mut self) -> Result<usize, EngineError> {
-        let drafter = self.drafter.as_mut().map_or(Ok(0), |drafter| drafter.position_bytes())?;
-        Ok(position_bytes(self.main.as_mut())? + drafter)
+    /// As [`share`](Self::share), of so many bytes of memory. States of sequences count as positions that
+    /// would take as much.
+    pub fn share_bytes(&mut self, bytes: usize) -> Result<(), EngineError> {
+        let drafter = self.drafter.as_mut().map_or(Ok(Footprint::default()), |drafter| drafter.footprint())?;
+        let main = footprint(self.main.as_mut())?;
+        let position = (main.position + drafter.position).max(1);
+        self.state = (main.sequence + drafter.sequence).div_ceil(position);
+        self.share(bytes / position);
+        Ok(())
     }
 
     /// The main model's tokenizer.

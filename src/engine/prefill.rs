@@ -74,7 +74,7 @@ impl Engine {
 
     /// Room that a request needs; one without a length may have all that fits.
     pub(super) fn need(&self, prompt: &[u32], options: &GenerateOptions) -> Need {
-        let need = Need::new(prompt.len(), options, self.main.context());
+        let need = Need { state: self.state, ..Need::new(prompt.len(), options, self.main.context()) };
         if options.max_tokens == usize::MAX { self.room.cut(need) } else { need }
     }
 
@@ -87,7 +87,7 @@ impl Engine {
         for group in self.groups.values().filter(|group| group.partition == partition) {
             let live = self.live.iter().filter(|sequence| sequence.id.request == group.id).count();
             held.candidates += live;
-            held.positions += group.need.prompt + live * group.need.tail;
+            held.positions += group.need.prompt + group.need.state + live * group.need.candidate();
         }
         Some(held)
     }
@@ -101,8 +101,9 @@ impl Engine {
     /// Positions of keys and values that are held for requests.
     pub fn positions(&self) -> usize {
         let joining = self.joining.iter().map(|joining| joining.group.need.positions());
-        let prompts = self.groups.values().map(|group| group.need.prompt);
-        let tails = self.live.iter().filter_map(|s| self.groups.get(&s.id.request)).map(|group| group.need.tail);
+        let prompts = self.groups.values().map(|group| group.need.prompt + group.need.state);
+        let live = self.live.iter().filter_map(|s| self.groups.get(&s.id.request));
+        let tails = live.map(|group| group.need.candidate());
         joining.chain(prompts).chain(tails).sum()
     }
 

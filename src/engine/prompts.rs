@@ -42,9 +42,10 @@ impl Prompts {
     }
 
     /// The cached prompt to cut back for `tokens`, and how many of its tokens are left: at least half of
-    /// `tokens`, or all that it holds.
-    fn best(&self, tokens: &[u32]) -> Option<(usize, usize)> {
-        let shared = self.cached.iter().map(|prompt| prompt.shared(tokens)).enumerate();
+    /// `tokens`, or all that it holds. Some networks can cut it back to certain lengths only.
+    fn best(&self, network: &dyn Network, tokens: &[u32]) -> Option<(usize, usize)> {
+        let left = |prompt: &CachedPrompt| network.cut_point(prompt.region, prompt.shared(tokens));
+        let shared = self.cached.iter().map(left).enumerate();
         let pays = |&(i, shared): &(usize, usize)| {
             shared > 0 && (2 * shared >= tokens.len() || shared == self.cached[i].tokens.len())
         };
@@ -52,14 +53,14 @@ impl Prompts {
     }
 
     /// How many of `tokens` need not be read.
-    pub fn reusable(&self, tokens: &[u32]) -> usize {
-        self.best(tokens).map_or(0, |(_, shared)| shared)
+    pub fn reusable(&self, network: &dyn Network, tokens: &[u32]) -> usize {
+        self.best(network, tokens).map_or(0, |(_, shared)| shared)
     }
 
     /// Opens a region with room for `tokens`. The [reusable](Self::reusable) ones are in it already, if
     /// `reuse` is set.
     pub fn open(&mut self, network: &mut dyn Network, tokens: &[u32], reuse: bool) -> Result<SeqId, BackendError> {
-        if let Some((best, shared)) = self.best(tokens).filter(|_| reuse) {
+        if let Some((best, shared)) = self.best(network, tokens).filter(|_| reuse) {
             let CachedPrompt { region, bytes, .. } = self.cached.remove(best);
             let others = network.kv_bytes() - bytes;
             if network.resize(region, shared, tokens.len()).is_ok() {

@@ -205,7 +205,9 @@ impl Checkpoint {
         let Ok(dtype) = entry.dtype else { return Err(error(&source.path, found())) };
         let rows: usize = shape.iter().rev().skip(1).product();
         let row = shape.last().and_then(|&row| dtype.bytes(row));
-        if entry.shape != shape || row.and_then(|row| row.checked_mul(rows)) != Some(entry.range.len()) {
+        // Sizes of 1 are written by some and left out by others.
+        let sizes = |shape: &[usize]| shape.iter().copied().filter(|&size| size != 1).collect::<Vec<_>>();
+        if sizes(&entry.shape) != sizes(shape) || row.and_then(|row| row.checked_mul(rows)) != Some(entry.range.len()) {
             return Err(error(&source.path, found()));
         }
         Ok((entry, dtype))

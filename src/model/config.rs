@@ -5,7 +5,7 @@ mod rotary;
 use std::path::Path;
 
 use super::ModelError;
-use super::arch::{self, Architecture, Positions, Switch, Value};
+use super::arch::{self, Architecture, Positions, Switch, Value, WithImages};
 use super::fields::{self, Fields};
 use super::spec::{Activation, Attention, Block, Embedding, Head, Heads, Mlp, ModelSpec, Norm};
 
@@ -29,7 +29,9 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<ModelSpec, ModelError> {
     let map = fields::parse(path, bytes)?;
     let fields = Fields::new(path, &map);
     let name = fields.get("architectures").and_then(|list| list.get(0)?.as_str());
-    let Some(whole) = arch::WITH_IMAGES.iter().find(|known| Some(known.name) == name) else {
+    let nested = fields.get("text_config").is_some();
+    let is = |known: &&WithImages| Some(known.name) == name && (nested || known.name != known.text.name);
+    let Some(whole) = arch::WITH_IMAGES.iter().find(is) else {
         return read_as(architecture(fields)?, fields);
     };
     let Some(text) = fields.get("text_config").and_then(|text| text.as_object()) else {
@@ -84,6 +86,7 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
             window: if on(arch.window)? { window(arch, fields)? } else { None },
             scale: (heads.dim as f32).sqrt().recip(),
             soft_cap: None,
+            gated: false,
         },
         mlp: Mlp {
             intermediate: match fields.size(names.intermediate)? {
@@ -96,6 +99,7 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
             bias: on(arch.mlp_bias)?,
             experts: None,
         },
+        delta: None,
     };
     let mut spec = ModelSpec {
         architecture: arch.name,
@@ -117,7 +121,9 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
         eos: fields.ids("eos_token_id")?.unwrap_or_default(),
         names: arch.names,
     };
-    layer_types(fields, &mut spec)?;
+    if !arch.delta_nets {
+        layer_types(fields, &mut spec)?;
+    }
     (arch.adjust)(fields, &mut spec)?;
     for block in &mut spec.blocks {
         // A window that reaches as far as the context is none.

@@ -18,7 +18,7 @@ pub struct Outline {
 impl Outline {
     /// Reads configuration and table of tensors, and checks that the table has all that is needed.
     pub fn read(files: &ModelFiles) -> Result<Self, ModelError> {
-        let (spec, checkpoint) = match files {
+        let (mut spec, checkpoint) = match files {
             ModelFiles::Folder(folder) => (config::of_folder(folder)?, Checkpoint::open(folder)?),
             ModelFiles::Gguf(path) | ModelFiles::Blob(path, _) => gguf::outline(path)?,
             ModelFiles::Embedded(files) => {
@@ -27,6 +27,7 @@ impl Outline {
                 (config::read(&path.join(config::FILE), files.config)?, checkpoint)
             }
         };
+        spec.names = ModelWeights::names(&spec, &checkpoint);
         let prefix = ModelWeights::prefix(&spec, &checkpoint);
         let mut outline = Self { matrices: Vec::new(), ends: 0, vectors: 0, spec };
         for slot in outline.spec.slots() {

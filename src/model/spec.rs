@@ -33,6 +33,18 @@ pub struct ModelSpec {
     pub names: &'static TensorNames,
 }
 
+impl ModelSpec {
+    /// For every block how many with attention come before it, and how many there are.
+    pub fn kv_layers(&self) -> (Vec<usize>, usize) {
+        let mut count = 0;
+        let before = self.blocks.iter().map(|block| {
+            count += usize::from(block.delta.is_none());
+            count - usize::from(block.delta.is_none())
+        });
+        (before.collect(), count)
+    }
+}
+
 /// How a row of the residual stream begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Embedding {
@@ -100,6 +112,8 @@ pub struct Block {
     pub attention: Attention,
     /// Its MLP.
     pub mlp: Mlp,
+    /// A gated delta net in place of attention, where there is one; `attention` then counts for nothing.
+    pub delta: Option<DeltaNet>,
 }
 
 /// How the parts of a block hang together. Norms are numbered in the order in which they're applied.
@@ -134,6 +148,59 @@ pub struct Attention {
     pub scale: f32,
     /// Keeps the scores inside of this: `cap * tanh(score / cap)`.
     pub soft_cap: Option<f32>,
+    /// The result `[query * dim]` is multiplied with the sigmoid of a gate, which is projected like the query.
+    pub gated: bool,
+}
+
+/// A gated delta net (arXiv 2412.06464; `Qwen3_5GatedDeltaNet` of transformers): every value head has a matrix
+/// as its state, which a row first decays, then corrects at its key, then reads at its query.
+///
+/// Query, key and value come out of a causal convolution over positions, channel by channel, and silu. Query
+/// and key are normalised to length 1. The result is normalised (RMS, plain weights) and multiplied with
+/// `silu(gate)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeltaNet {
+    /// Heads of query and key.
+    pub key_heads: usize,
+    /// Heads of value; a multiple of `key_heads`.
+    pub value_heads: usize,
+    /// Width of a head of query or key.
+    pub key_dim: usize,
+    /// Width of a head of value.
+    pub value_dim: usize,
+    /// Positions that the convolution sees, the row's own included.
+    pub width: usize,
+    /// The rates of decay are stored as the logarithms of what is subtracted.
+    pub logarithms: bool,
+    /// Value head `h` has the key of head `h % key_heads`, rather than of `h / (value_heads / key_heads)`.
+    pub tiled: bool,
+}
+
+impl DeltaNet {
+    /// Width of queries, and of keys, of a row.
+    pub fn keys(&self) -> usize {
+        self.key_heads * self.key_dim
+    }
+
+    /// Width of values of a row, and of the gate.
+    pub fn values(&self) -> usize {
+        self.value_heads * self.value_dim
+    }
+
+    /// Channels of the convolution: query, key and value.
+    pub fn channels(&self) -> usize {
+        2 * self.keys() + self.values()
+    }
+
+    /// Floats of the state of a sequence: matrices, and inputs of the convolution.
+    pub fn state(&self) -> usize {
+        self.values() * self.key_dim + (self.width - 1) * self.channels()
+    }
+
+    /// The head of query and key of a value head.
+    pub fn key_of(&self, head: usize) -> usize {
+        if self.tiled { head % self.key_heads } else { head / (self.value_heads / self.key_heads) }
+    }
 }
 
 /// Rotary positions (`RoPE`): pairs of channels are rotated by position.
@@ -216,6 +283,8 @@ pub struct Experts {
     pub used: usize,
     /// Probabilities of those that a row takes are scaled so that they add up to 1.
     pub normalised: bool,
+    /// Width of one more expert that every row takes, times the sigmoid of a weighted sum of the row.
+    pub shared: Option<usize>,
 }
 
 /// A nonlinearity.

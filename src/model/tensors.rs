@@ -1,6 +1,6 @@
 //! Which tensors a model consists of: slots, their shapes, and where checkpoints keep them.
 
-use super::spec::{Block, ModelSpec, NormKind, Wiring};
+use super::spec::{Block, DeltaNet, Heads, ModelSpec, NormKind, Wiring};
 
 /// A place for one tensor of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,27 @@ pub enum BlockSlot {
     DownBias,
     /// Of the MLP's output, where that is normalised.
     MlpOutputNorm,
+    /// Of attention's result.
+    AttentionGate,
+    DeltaQuery,
+    DeltaKey,
+    DeltaValue,
+    DeltaGate,
+    /// How much of a correction is written, before the sigmoid.
+    DeltaBeta,
+    /// How much the state decays, before its bias and the softplus.
+    DeltaStep,
+    DeltaStepBias,
+    DeltaDecay,
+    /// Of the convolution.
+    DeltaFilter,
+    DeltaNorm,
+    DeltaOutput,
+    /// Weighs the shared expert.
+    SharedScale,
+    SharedGate,
+    SharedUp,
+    SharedDown,
 }
 
 /// Where a family of checkpoints keeps the tensors. All names but the head's have a prefix in front of them.
@@ -86,6 +107,8 @@ pub struct TensorNames {
     pub in_expert: &'static [(BlockSlot, &'static str)],
     /// Matrices of blocks are stored as `[inputs, outputs]`.
     pub transposed: bool,
+    /// Names in other checkpoints of the family: those in which all experts of a block are one tensor.
+    pub stacked: Option<&'static TensorNames>,
 }
 
 /// Which rows of a tensor with several slots are one of them.
@@ -102,6 +125,14 @@ pub enum Fused {
         /// Place of this slot in a group.
         place: usize,
     },
+    /// Every head of a query, then its gate; this is the one with this number.
+    HeadHalves(usize),
+    /// Query, key and value of a delta net one below the other; this is the one with this number.
+    Delta(usize),
+    /// The same, and the gate, of each key head after the other's.
+    DeltaGroups(usize),
+    /// Beta and step of the value heads of each key head after the other's.
+    DeltaPairs(usize),
 }
 
 /// Where a slot is kept.
@@ -136,6 +167,38 @@ impl StridedRanges {
     }
 }
 
+/// The slots of a gated delta net.
+const DELTA: &[BlockSlot] = &[
+    BlockSlot::DeltaQuery,
+    BlockSlot::DeltaKey,
+    BlockSlot::DeltaValue,
+    BlockSlot::DeltaGate,
+    BlockSlot::DeltaBeta,
+    BlockSlot::DeltaStep,
+    BlockSlot::DeltaStepBias,
+    BlockSlot::DeltaDecay,
+    BlockSlot::DeltaFilter,
+    BlockSlot::DeltaNorm,
+    BlockSlot::DeltaOutput,
+];
+
+/// The ranges of a slot of a delta net in a tensor with several, and the outputs of the whole tensor.
+fn part_of_delta(fused: Fused, net: &DeltaNet) -> (StridedRanges, usize) {
+    let (keys, values) = (net.keys(), net.values());
+    // Parts of the tensor, or of each key head.
+    let of_head = |size: usize| size / net.key_heads;
+    let (parts, number, count) = match fused {
+        Fused::DeltaGroups(number) => {
+            (vec![of_head(keys), of_head(keys), of_head(values), of_head(values)], number, net.key_heads)
+        }
+        Fused::DeltaPairs(number) => (vec![of_head(net.value_heads); 2], number, net.key_heads),
+        Fused::Delta(number) => (vec![keys, keys, values], number, 1),
+        _ => (vec![0], 0, 1),
+    };
+    let step: usize = parts.iter().sum();
+    (StridedRanges { start: parts[..number].iter().sum(), len: parts[number], step, count }, step * count)
+}
+
 impl Slot {
     /// The slot of the same place in another block or expert; the block's number, if it has one.
     pub fn in_block(self) -> Option<(usize, BlockSlot)> {
@@ -152,7 +215,10 @@ impl Slot {
         match self {
             Self::Embedding | Self::Head | Self::ProjectIn | Self::ProjectOut => true,
             Self::Block(_, slot) | Self::Expert(_, _, slot) => {
-                matches!(slot, B::Query | B::Key | B::Value | B::Output | B::Gate | B::Up | B::Down)
+                let attention = matches!(slot, B::Query | B::Key | B::Value | B::Output | B::AttentionGate);
+                let delta = matches!(slot, B::DeltaQuery | B::DeltaKey | B::DeltaValue | B::DeltaGate | B::DeltaOutput);
+                let shared = matches!(slot, B::SharedGate | B::SharedUp | B::SharedDown);
+                attention || delta || shared || matches!(slot, B::Gate | B::Up | B::Down)
             }
             Self::Positions | Self::FinalNorm | Self::FinalNormBias | Self::HeadBias => false,
         }
@@ -191,7 +257,9 @@ impl ModelSpec {
         let layer_norm = self.norm.kind == NormKind::Layer;
         let two_norms = block.wiring != Wiring::Parallel;
         let sandwich = block.wiring == Wiring::Sandwich;
-        let mut slots = vec![B::AttentionNorm, B::Query, B::Key, B::Value, B::Output];
+        let mut slots = vec![B::AttentionNorm];
+        let attention = block.delta.is_none();
+        slots.extend(if attention { &[B::Query, B::Key, B::Value, B::Output][..] } else { DELTA });
         let mut add = |there: bool, more: &[B]| {
             if there {
                 slots.extend(more);
@@ -201,9 +269,12 @@ impl ModelSpec {
         add(two_norms, &[B::MlpNorm]);
         add(two_norms && layer_norm, &[B::MlpNormBias]);
         add(sandwich, &[B::AttentionOutputNorm, B::MlpOutputNorm]);
-        add(block.attention.qkv_bias, &[B::QueryBias, B::KeyBias, B::ValueBias]);
-        add(block.attention.output_bias, &[B::OutputBias]);
-        add(block.attention.qk_norm, &[B::QueryNorm, B::KeyNorm]);
+        add(attention && block.attention.qkv_bias, &[B::QueryBias, B::KeyBias, B::ValueBias]);
+        add(attention && block.attention.output_bias, &[B::OutputBias]);
+        add(attention && block.attention.qk_norm, &[B::QueryNorm, B::KeyNorm]);
+        add(attention && block.attention.gated, &[B::AttentionGate]);
+        let shared = block.mlp.experts.is_some_and(|experts| experts.shared.is_some());
+        add(shared, &[B::SharedScale, B::SharedGate, B::SharedUp, B::SharedDown]);
         let mut mlp = vec![B::Up, B::Down];
         if block.mlp.gated {
             mlp.insert(0, B::Gate);
@@ -242,6 +313,8 @@ impl ModelSpec {
         };
         let mlp = self.blocks[block].mlp;
         let inner = mlp.intermediate;
+        let shared = mlp.experts.and_then(|experts| experts.shared).unwrap_or(0);
+        let delta = |size: fn(&DeltaNet) -> usize| self.blocks[block].delta.as_ref().map_or(0, size);
         match in_block {
             B::AttentionNorm
             | B::AttentionNormBias
@@ -261,6 +334,17 @@ impl ModelSpec {
             B::Gate | B::Up => vec![inner, hidden],
             B::Down => vec![hidden, inner],
             B::GateBias | B::UpBias => vec![inner],
+            B::AttentionGate => vec![query, hidden],
+            B::DeltaQuery | B::DeltaKey => vec![delta(DeltaNet::keys), hidden],
+            B::DeltaValue | B::DeltaGate => vec![delta(DeltaNet::values), hidden],
+            B::DeltaBeta | B::DeltaStep => vec![delta(|net| net.value_heads), hidden],
+            B::DeltaStepBias | B::DeltaDecay => vec![delta(|net| net.value_heads)],
+            B::DeltaFilter => vec![delta(DeltaNet::channels), delta(|net| net.width)],
+            B::DeltaNorm => vec![delta(|net| net.value_dim)],
+            B::DeltaOutput => vec![hidden, delta(DeltaNet::values)],
+            B::SharedScale => vec![1, hidden],
+            B::SharedGate | B::SharedUp => vec![shared, hidden],
+            B::SharedDown => vec![hidden, shared],
         }
     }
 
@@ -287,18 +371,24 @@ impl ModelSpec {
                 let name = find(names.in_expert, slot);
                 let Some(before) = names.expert else {
                     let own = shape[0];
+                    let (number, of) = match names.fused.iter().find(|(of, _)| *of == slot) {
+                        Some((_, Fused::Stacked(number, of))) => (*number, *of),
+                        _ => (0, 1),
+                    };
+                    shape[0] = of * own;
                     shape.insert(0, self.blocks[block].mlp.experts.map_or(0, |experts| experts.count));
-                    let (name, outputs) =
-                        (format!("{prefix}{}{block}.{name}", names.block), StridedRanges::one(expert * own, own));
+                    let outputs = StridedRanges::one((expert * of + number) * own, own);
+                    let name = format!("{prefix}{}{block}.{name}", names.block);
                     return Source { name, shape, transposed: false, outputs };
                 };
                 format!("{prefix}{}{block}.{before}{expert}.{name}", names.block)
             }
         };
-        let fused = slot.in_block().and_then(|(_, slot)| names.fused.iter().find(|(of, _)| *of == slot));
+        let fused =
+            slot.in_block().and_then(|(block, slot)| Some((block, names.fused.iter().find(|(of, _)| *of == slot)?)));
         let mut outputs = whole;
-        if let Some((_, fused)) = fused {
-            (outputs, shape[0]) = self.part_of_fused(*fused, shape[0]);
+        if let Some((block, (_, fused))) = fused {
+            (outputs, shape[0]) = self.part_of_fused(*fused, shape[0], self.blocks[block].delta);
         }
         let transposed = names.transposed && shape.len() == 2;
         if transposed {
@@ -308,7 +398,7 @@ impl ModelSpec {
     }
 
     /// The ranges of a slot of `own` outputs, and the outputs of the whole tensor.
-    fn part_of_fused(&self, fused: Fused, own: usize) -> (StridedRanges, usize) {
+    fn part_of_fused(&self, fused: Fused, own: usize, delta: Option<DeltaNet>) -> (StridedRanges, usize) {
         let query = self.heads.query * self.heads.dim;
         let key = self.heads.kv * self.heads.dim;
         match fused {
@@ -318,6 +408,13 @@ impl ModelSpec {
                 let groups = groups.unwrap_or(self.heads.query);
                 let len = own / groups;
                 (StridedRanges { start: place * len, len, step: 3 * len, count: groups }, 3 * own)
+            }
+            Fused::HeadHalves(number) => {
+                let Heads { query: count, dim: len, .. } = self.heads;
+                (StridedRanges { start: number * len, len, step: 2 * len, count }, 2 * own)
+            }
+            Fused::Delta(_) | Fused::DeltaGroups(_) | Fused::DeltaPairs(_) => {
+                delta.map_or((StridedRanges::one(0, own), own), |net| part_of_delta(fused, &net))
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use super::tensors::Source;
+use super::tensors::{Source, TensorNames};
 use super::{Checkpoint, ModelError, ModelSpec, Slot, Tensor};
 
 /// The architecture of a model, and its weights as stored.
@@ -22,7 +22,8 @@ pub struct ModelWeights {
 
 impl ModelWeights {
     /// Those of a checkpoint.
-    pub(super) fn new(name: String, spec: ModelSpec, checkpoint: Checkpoint) -> Self {
+    pub(super) fn new(name: String, mut spec: ModelSpec, checkpoint: Checkpoint) -> Self {
+        spec.names = Self::names(&spec, &checkpoint);
         let prefix = Self::prefix(&spec, &checkpoint);
         Self { name, spec, checkpoint, prefix, told: OnceLock::new() }
     }
@@ -32,6 +33,16 @@ impl ModelWeights {
         let names = spec.names;
         let embedded = |prefix: &&&str| checkpoint.has(&format!("{prefix}{}", names.embedding));
         names.prefixes.iter().find(embedded).or(names.prefixes.first()).copied().unwrap_or_default()
+    }
+
+    /// The names of the tensors, found by that of a block's experts.
+    pub(super) fn names(spec: &ModelSpec, checkpoint: &Checkpoint) -> &'static TensorNames {
+        let with_experts = spec.blocks.iter().position(|block| block.mlp.experts.is_some());
+        let stacked = spec.names.stacked.zip(with_experts).filter(|(names, block)| {
+            let name = names.in_expert.first().map_or("", |(_, name)| name);
+            names.prefixes.iter().any(|prefix| checkpoint.has(&format!("{prefix}{}{block}.{name}", names.block)))
+        });
+        stacked.map_or(spec.names, |(names, _)| names)
     }
 
     /// The whole tensor that `slot` is in, as stored, checked against the configuration.

@@ -124,10 +124,7 @@ impl LocalSource {
         match models.shared {
             None => {}
             Some(Shared::Positions(positions)) => engine.share(positions),
-            Some(Shared::Bytes(bytes)) => {
-                let each = engine.position_bytes()?;
-                engine.share(bytes / each.max(1));
-            }
+            Some(Shared::Bytes(bytes)) => engine.share_bytes(bytes)?,
         }
         Self::start(engine, info, window, profile)
     }

@@ -29,8 +29,12 @@ pub(super) fn without_last_layer(case: &str) -> Model {
     }
     let path = to.path().join("config.json");
     let mut config: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
-    let field = if config["n_layer"].is_number() { "n_layer" } else { "num_hidden_layers" };
-    config[field] = (config[field].as_u64().expect("layers") - 1).into();
+    let text = if config["text_config"].is_object() { &mut config["text_config"] } else { &mut config };
+    let field = if text["n_layer"].is_number() { "n_layer" } else { "num_hidden_layers" };
+    text[field] = (text[field].as_u64().expect("layers") - 1).into();
+    if let Some(types) = text["layer_types"].as_array_mut() {
+        types.pop();
+    }
     std::fs::write(&path, config.to_string()).expect("written");
     Model::load(&ModelFiles::Folder(to.path().into())).expect(case)
 }
@@ -121,5 +125,8 @@ cases! {
     qwen2_with_windows: "qwen2-sliding",
     qwen3: "qwen3",
     qwen3_moe: "qwen3-moe",
+    qwen3_5: "qwen3-5",
+    qwen3_5_with_experts: "qwen3-5-moe",
+    qwen3_next: "qwen3-next",
     starcoder2_with_windows: "starcoder2",
 }

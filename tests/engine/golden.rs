@@ -167,6 +167,9 @@ cases! {
     phi3: "phi3",
     phi3_with_longrope: "phi3-longrope",
     qwen3_moe: "qwen3-moe",
+    qwen3_5: "qwen3-5",
+    qwen3_5_with_experts: "qwen3-5-moe",
+    qwen3_next: "qwen3-next",
     starcoder2_with_windows: "starcoder2",
 }
 

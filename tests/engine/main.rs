@@ -24,6 +24,7 @@ mod prompts;
 mod sampling;
 #[path = "../shared/skip.rs"]
 mod skip;
+mod states;
 mod steps;
 mod toy;
 mod trees;

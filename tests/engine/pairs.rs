@@ -168,6 +168,18 @@ fn qwen2_greedy() {
     greedy_is_the_same_with_any_drafts(&golden("qwen2", "qwen2-draft"));
 }
 
+/// A main model with states that are taken back, and one as the draft model.
+#[test]
+fn qwen3_5_greedy() {
+    greedy_is_the_same_with_any_drafts(&golden("qwen3-5", "qwen2-draft"));
+    greedy_is_the_same_with_any_drafts(&golden("qwen2", "qwen3-5"));
+}
+
+#[test]
+fn qwen3_5_greedy_with_every_drafter() {
+    greedy_is_the_same_with_every_drafter(&golden("qwen3-5", "qwen3-5"), &KINDS, 2);
+}
+
 #[test]
 fn built_in_greedy() {
     greedy_is_the_same_with_any_drafts(&built_in());
@@ -192,7 +204,9 @@ fn built_in_greedy_with_quantised_weights() {
 
 #[test]
 fn sampling() {
-    for pair in [golden("llama", "llama-draft"), golden("qwen2", "qwen2-draft"), built_in()] {
+    for pair in
+        [golden("llama", "llama-draft"), golden("qwen2", "qwen2-draft"), golden("qwen3-5", "qwen3-5"), built_in()]
+    {
         sampling_does_not_depend_on_the_batch(&pair);
     }
 }

@@ -13,14 +13,18 @@ use bass_tui::sampling::Sampling;
 const ENOUGH: usize = 1 << 30;
 
 fn engine(drafted: bool, kept: usize) -> Engine {
+    engine_of(("llama", "llama-draft"), drafted, kept)
+}
+
+fn engine_of((main, draft): (&str, &str), drafted: bool, kept: usize) -> Engine {
     let load = |name: &str| {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/models").join(name);
         let model = Model::load(&ModelFiles::Folder(folder)).unwrap();
         let network = backend::load(&model, LoadOptions { threads: 1, ..LoadOptions::default() }).unwrap();
         (model, network)
     };
-    let drafter = drafted.then(|| Box::new(ModelDrafter::new("llama-draft", load("llama-draft").1)) as _);
-    let (main, network) = load("llama");
+    let drafter = drafted.then(|| Box::new(ModelDrafter::new(draft, load(draft).1)) as _);
+    let (main, network) = load(main);
     let mut engine = Engine::new(network, main.tokenizer, main.eos, drafter);
     engine.keep_prompts(kept);
     engine
@@ -47,9 +51,13 @@ fn same(warm: &Outcome, cold: &Outcome, what: &str) {
 /// Requests one after the other, each with how much of its prompt is known; the same comes out as of an
 /// engine that keeps nothing.
 fn known(engine: &mut Engine, drafted: bool, requests: &[(Vec<u32>, GenerateOptions, usize)]) {
+    known_of(&|| self::engine(drafted, 0), engine, requests);
+}
+
+fn known_of(cold: &dyn Fn() -> Engine, engine: &mut Engine, requests: &[(Vec<u32>, GenerateOptions, usize)]) {
     for (i, (prompt, options, reused)) in requests.iter().enumerate() {
         let warm = generate(engine, prompt, options);
-        same(&warm, &generate(&mut self::engine(drafted, 0), prompt, options), &format!("request {i}"));
+        same(&warm, &generate(&mut cold(), prompt, options), &format!("request {i}"));
         assert_eq!(warm.summary.prompt_tokens_reused, *reused, "request {i}");
     }
 }
@@ -74,6 +82,36 @@ fn a_prompt_that_begins_alike_is_read_from_the_first_difference() {
             (prompt(1), greedy, 0),
         ];
         known(&mut engine(drafted, ENOUGH), drafted, &requests);
+    }
+}
+
+/// States are kept at some lengths only: a prompt is read from the last one before the first difference.
+#[test]
+fn a_prompt_of_a_model_with_states_is_read_from_a_kept_one() {
+    for (main, draft, drafted) in
+        [("qwen3-5", "qwen2", false), ("qwen3-5", "qwen3-5", true), ("qwen2", "qwen3-5", true)]
+    {
+        let states = main == "qwen3-5";
+        let length = if drafted { DraftLength::Fixed(3) } else { PLAIN };
+        let (greedy, warm) = (options(3, 24, length, Sampling::GREEDY), options(3, 24, length, WARM));
+        let long = prompt(900);
+        let reused = |plain: usize, kept: usize| if states { kept } else { plain };
+        let requests = [
+            (long.clone(), greedy.clone(), 0),
+            (long.clone(), warm.clone(), 899),
+            (prompt(1000), warm.clone(), 899),
+            (edited(&long, 700), warm.clone(), reused(700, 512)),
+            // What was read again is kept again.
+            (edited(&long, 700), greedy.clone(), 899),
+            (edited(&long, 600), warm.clone(), reused(600, 512)),
+            // Too little is left: a prompt of its own.
+            (edited(&long, 200), greedy.clone(), 0),
+            (long, greedy, reused(600, 512)),
+        ];
+        let mut engine = engine_of((main, draft), drafted, ENOUGH);
+        known_of(&|| engine_of((main, draft), drafted, 0), &mut engine, &requests);
+        engine.abort();
+        assert_eq!(engine.kv_bytes(), 0, "{main}, {draft}");
     }
 }
 

@@ -25,6 +25,8 @@ pub struct MlpBuffers {
     inputs: Vec<f32>,
     /// The expert's outputs `[rows, hidden]`.
     outputs: Vec<f32>,
+    /// What weighs the shared expert, of each row.
+    scales: Vec<f32>,
 }
 
 /// A buffer of exactly `len` floats, whatever they hold.
@@ -65,7 +67,7 @@ impl CpuNetwork {
         buffers: &mut MlpBuffers,
         quantized: &mut Vec<InputBlock>,
     ) {
-        let MlpBuffers { up, activated, router, inputs, outputs } = buffers;
+        let MlpBuffers { up, activated, router, inputs, outputs, scales } = buffers;
         let (Some(experts), Some(matrix)) = (spec.experts, &weights.router) else {
             self.mlp(spec, &weights.mlps[0], (x, out, mode), (up, activated), quantized);
             return;
@@ -99,6 +101,17 @@ impl CpuNetwork {
                 }
             }
         }
+        let (Some(shared), Some(intermediate)) = (&weights.shared, experts.shared) else { return };
+        let scales = sized(scales, x.len() / hidden);
+        let layer = Linear { weights: &shared.scale, bias: None, mode: Mode::Store };
+        linear(&self.pool, &self.kernels, layer, x, scales, quantized);
+        let outputs = sized(outputs, x.len());
+        let spec = Mlp { intermediate, ..spec };
+        self.mlp(spec, &shared.mlp, (x, outputs, Mode::Store), (up, activated), quantized);
+        for ((out, from), scale) in out.chunks_exact_mut(hidden).zip(outputs.chunks_exact(hidden)).zip(scales) {
+            let share = 1.0 / (1.0 + ops::exp(-*scale));
+            out.iter_mut().zip(from).for_each(|(out, from)| *out += share * from);
+        }
     }
 }
 
@@ -121,7 +134,7 @@ mod tests {
     fn the_most_probable_experts_are_taken_and_of_equal_ones_the_first() {
         let of = |normalised| {
             let mut logits = [0.0, 2.0, 1.0, 2.0, 1.0];
-            choose(Experts { count: 5, used: 3, normalised }, &mut logits)
+            choose(Experts { count: 5, used: 3, normalised, shared: None }, &mut logits)
         };
         let numbers = |taken: &[(usize, f32)]| taken.iter().map(|(expert, _)| *expert).collect::<Vec<_>>();
         let shares = |taken: &[(usize, f32)]| taken.iter().map(|(_, share)| share).sum::<f32>();

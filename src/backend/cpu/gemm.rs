@@ -14,6 +14,9 @@ pub(super) mod blocking;
 mod neon;
 mod portable;
 
+use std::ops::Range;
+
+use super::delta::recurrence::{self, Recurrence};
 use super::ops;
 use super::pack::{Bf16x16, F16x16, F32x16, NR, Packed, Panels};
 use super::pool::{Parts, Pool};
@@ -72,6 +75,8 @@ pub struct Kernels {
     f16: unsafe fn(&GemmArgs<F16x16>),
     softmax: unsafe fn(&mut [f32], f32) -> (f32, f32),
     activate: unsafe fn(Activation, &[f32], &mut [f32]),
+    convolve: unsafe fn(&[f32], &[f32], &mut [f32]),
+    recur: unsafe fn(&mut [F32x16], &Recurrence<'_>, Range<usize>, &mut [[f32; NR]]),
     /// Those for quantised weights.
     pub(super) quantized: quantized::Kernels,
 }
@@ -86,6 +91,8 @@ impl Kernels {
             f16: portable::product,
             softmax: ops::softmax,
             activate: ops::activate,
+            convolve: recurrence::convolve,
+            recur: recurrence::recur,
             quantized: quantized::Kernels::PORTABLE,
         }
     }
@@ -103,6 +110,8 @@ impl Kernels {
             f16: avx2::product_f16,
             softmax: avx2::softmax,
             activate: avx2::activate,
+            convolve: avx2::convolve,
+            recur: avx2::recur,
             quantized: quantized::Kernels::AVX2,
         })
     }
@@ -161,6 +170,18 @@ impl Kernels {
     pub(super) fn activate(&self, activation: Activation, input: &[f32], out: &mut [f32]) {
         // SAFETY: as above.
         unsafe { (self.activate)(activation, input, out) }
+    }
+
+    /// [`recurrence::convolve`], compiled for this processor; the same to the bit.
+    pub(super) fn convolve(&self, filter: &[f32], inputs: &[f32], out: &mut [f32]) {
+        // SAFETY: as above.
+        unsafe { (self.convolve)(filter, inputs, out) }
+    }
+
+    /// [`recurrence::recur`], compiled for this processor; the same to the bit.
+    pub(super) fn recur(&self, state: &mut [F32x16], of: &Recurrence<'_>, rows: Range<usize>, out: &mut [[f32; NR]]) {
+        // SAFETY: as above.
+        unsafe { (self.recur)(state, of, rows, out) }
     }
 
     /// Computes a product on f32 panels.

@@ -17,12 +17,16 @@
 //!   first row of the next step. The prefill stops one token short of the prompt's end, so that no step is
 //!   special.
 //! - **K/V** of a prompt is stored once; each fork has a private tail.
+//! - **Gated delta nets** (`delta/`) have a state of fixed size per sequence in place of K/V. Rows go through
+//!   it one after the other; rows that were not accepted are forgotten and the others done again, in the
+//!   same order.
 //! - **Experts**: rows of all candidates with the same expert go through it together. An expert without rows
 //!   is not read. A row's experts are added in the order of their numbers. The router's weights are never
 //!   quantised.
 
 mod attention;
 mod cores;
+mod delta;
 mod experts;
 mod gemm;
 mod kv;
@@ -38,6 +42,7 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
 use attention::Scratch;
+use delta::state::{Plan, States};
 pub use gemm::Kernels;
 use kv::Region;
 use load::CpuWeights;
@@ -47,7 +52,7 @@ use pool::Pool;
 
 use super::device::{Loader, Unusable, UsableDevice};
 use super::rotary::RotaryTables;
-use super::sequences::{Sequences, Shape};
+use super::sequences::{Sequences, Shape, contract};
 use super::slabs::slabs;
 use super::storage::Storage;
 use super::{
@@ -79,6 +84,12 @@ pub struct CpuNetwork {
     kernels: Kernels,
     rotary: RotaryTables,
     sequences: Sequences<Shape>,
+    /// Of gated delta nets.
+    states: States,
+    /// What the slab at hand does to them, one for each piece.
+    plans: Vec<Plan>,
+    /// Where a block's K/V is, among those with attention.
+    kv_layers: Vec<usize>,
     /// Working memory of attention, one for each thread.
     scratch: Vec<Mutex<Scratch>>,
     /// Working memory of a pass.
@@ -110,9 +121,13 @@ impl CpuNetwork {
         let pool = Pool::new(options.threads);
         let (weights, storage) = load::pack(model, options.dtype, (&pool, &kernels), cache)?;
         let spec = model.spec.clone();
+        let (kv_layers, layers) = spec.kv_layers();
         Ok(Self {
             rotary: RotaryTables::new(&spec.blocks),
-            sequences: Sequences::new(Shape::new(spec.blocks.len(), spec.heads), spec.context),
+            sequences: Sequences::new(Shape::new(layers, spec.heads), spec.context),
+            states: States::new(&spec)?,
+            plans: Vec::new(),
+            kv_layers,
             scratch: (0..pool.threads()).map(|_| Mutex::default()).collect(),
             buffers: Buffers::default(),
             logits: Vec::new(),
@@ -131,6 +146,20 @@ impl CpuNetwork {
     pub fn hidden(&self, row: usize) -> &[f32] {
         let width = self.spec.embedding.width;
         self.hidden.get(row * width..(row + 1) * width).unwrap_or_default()
+    }
+
+    /// Checks what states ask of rows, before anything is changed.
+    fn check_states(&self, rows: &Rows<'_>) -> Result<(), BackendError> {
+        if self.states.sizes.is_some() && rows.parents.is_some() {
+            return Err(contract("rows of a tree, but the states of this model go from row to row".to_owned()));
+        }
+        for span in rows.spans {
+            let cut = self.states.cut_point(span.seq, span.start);
+            if cut != span.start {
+                return Err(contract(format!("{span:?}, but its sequence can be cut back to {cut} positions")));
+            }
+        }
+        Ok(())
     }
 
     /// The rows of trees with their places; none of chains.
@@ -190,15 +219,20 @@ impl Network for CpuNetwork {
     }
 
     fn open(&mut self, capacity: usize) -> Result<SeqId, BackendError> {
-        self.sequences.open(capacity)
+        let seq = self.sequences.open(capacity)?;
+        self.states.open(seq, capacity);
+        Ok(seq)
     }
 
     fn fork(&mut self, prompt: SeqId, n: usize, tail: usize) -> Result<Vec<SeqId>, BackendError> {
-        self.sequences.fork(prompt, n, tail)
+        let forks = self.sequences.fork(prompt, n, tail)?;
+        self.states.fork(prompt, &forks);
+        Ok(forks)
     }
 
     fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError> {
         self.sequences.check(rows, self.spec.vocab_size)?;
+        self.check_states(rows)?;
         let wanted = match want {
             Wanted::Nothing => 0,
             Wanted::Last => rows.spans.len(),
@@ -219,7 +253,14 @@ impl Network for CpuNetwork {
         let mut done = 0;
         for slab in slabs(rows.spans, want, SLAB) {
             let len = slab.iter().map(|piece| piece.len).sum::<usize>();
-            self.pass(&slab, &rows.tokens[done..done + len], want)?;
+            if let Err(error) = self.pass(&slab, &rows.tokens[done..done + len], want) {
+                for span in rows.spans {
+                    if let Some(len) = self.states.fail(span.seq) {
+                        self.sequences.set_len(span.seq, len);
+                    }
+                }
+                return Err(error);
+            }
             done += len;
         }
         for (span, first) in rows.numbered() {
@@ -253,7 +294,18 @@ impl Network for CpuNetwork {
     }
 
     fn resize(&mut self, prompt: SeqId, len: usize, capacity: usize) -> Result<(), BackendError> {
-        self.sequences.resize(prompt, len, capacity)
+        let cut = self.states.cut_point(prompt, len);
+        if cut != len {
+            let what = format!("{len} positions of {prompt:?}, whose state can be cut back to {cut}");
+            return Err(contract(what));
+        }
+        self.sequences.resize(prompt, len, capacity)?;
+        self.states.resize(prompt, len, capacity);
+        Ok(())
+    }
+
+    fn cut_point(&self, prompt: SeqId, len: usize) -> usize {
+        self.states.cut_point(prompt, len)
     }
 
     fn keep(&mut self, seq: SeqId, path: &[u32]) -> Result<(), BackendError> {
@@ -265,15 +317,17 @@ impl Network for CpuNetwork {
     }
 
     fn set_len(&mut self, seq: SeqId, len: usize) {
+        let len = self.states.settle(seq, len.min(self.sequences.len(seq)));
         self.sequences.set_len(seq, len);
     }
 
     fn close(&mut self, seq: SeqId) {
         self.sequences.close(seq);
+        self.states.close(seq);
     }
 
     fn kv_bytes(&self) -> usize {
-        self.sequences.bytes()
+        self.sequences.bytes() + self.states.bytes()
     }
 }
 

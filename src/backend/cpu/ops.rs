@@ -40,8 +40,9 @@ fn max(values: &[f32]) -> f32 {
     lanes.iter().chain(chunks.remainder()).fold(f32::NEG_INFINITY, |a, &b| larger(a, b))
 }
 
+/// The sum of a term of each value.
 #[inline]
-fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
+pub fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [0.0f32; LANES];
     let mut chunks = values.chunks_exact(LANES);
     for chunk in &mut chunks {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::CpuNetwork;
 use super::attention::{Attention, View};
+use super::delta::DeltaBuffers;
 use super::experts::{MlpBuffers, sized};
 use super::gemm::{Linear, Mode, linear};
 use super::kv::Region;
@@ -34,15 +35,15 @@ impl Node {
 #[derive(Default)]
 pub struct Buffers {
     /// The residual stream `[rows, hidden]`.
-    x: Vec<f32>,
+    pub(super) x: Vec<f32>,
     /// Normalised rows `[rows, hidden]`.
-    normed: Vec<f32>,
+    pub(super) normed: Vec<f32>,
     /// Rows of the embedding's width, where it isn't `hidden`.
     narrow: Vec<f32>,
-    /// Query, key and value `[rows, (heads + 2 * kv_heads) * head_dim]`.
-    qkv: Vec<f32>,
+    /// Query, key and value `[rows, (heads + 2 * kv_heads) * head_dim]`, and the gate, if there is one.
+    pub(super) qkv: Vec<f32>,
     /// Result of attention `[rows, heads * head_dim]`.
-    attended: Vec<f32>,
+    pub(super) attended: Vec<f32>,
     /// Working memory of attention.
     chunks: Vec<f32>,
     /// Output of attention or of the MLP `[rows, hidden]`, where it is normalised or scaled before it is
@@ -50,7 +51,9 @@ pub struct Buffers {
     branch: Vec<f32>,
     mlp: MlpBuffers,
     /// Inputs of a product with quantised weights.
-    quantized: Vec<InputBlock>,
+    pub(super) quantized: Vec<InputBlock>,
+    /// Of gated delta nets.
+    pub(super) delta: DeltaBuffers,
 }
 
 impl CpuNetwork {
@@ -128,6 +131,7 @@ impl CpuNetwork {
     /// Runs all layers. Afterwards `buffers.x` holds the wanted rows, back to back.
     fn layers(&mut self, slab: &[Piece], tokens: &[u32], buffers: &mut Buffers) -> Result<(), BackendError> {
         let (hidden, layers) = (self.spec.hidden, self.spec.blocks.len());
+        self.plans = self.states.begin(slab)?;
         self.embed(slab, tokens, buffers);
         let all: Vec<Range<usize>> = pieces(slab).map(|(_, rows)| rows).collect();
         for layer in 0..layers {
@@ -141,11 +145,15 @@ impl CpuNetwork {
             let wanted: Vec<Range<usize>> =
                 pieces(slab).map(|(piece, rows)| rows.end - piece.wanted..rows.end).collect();
             compact(&mut buffers.x, hidden, &wanted);
-            compact(&mut buffers.qkv, self.qkv_widths().iter().sum(), &wanted);
+            match self.spec.blocks[layer].delta {
+                Some(net) => compact(&mut buffers.attended, net.values(), &wanted),
+                None => compact(&mut buffers.qkv, self.qkv_stride(layer), &wanted),
+            }
             if !buffers.x.is_empty() {
                 self.rest_of_block(layer, slab, &wanted, buffers)?;
             }
         }
+        self.states.finish(&self.plans);
         Ok(())
     }
 
@@ -155,7 +163,7 @@ impl CpuNetwork {
             let own = &self.sequences.get(piece.seq)?.own;
             for node in self.nodes.iter_mut().skip(piece.row).take(piece.len) {
                 for (to, &from) in node.path.iter().enumerate() {
-                    let (key, value) = own.load(layer, from);
+                    let (key, value) = own.load(self.kv_layers[layer], from);
                     node.region.store(0, to, &key, &value);
                 }
             }
@@ -178,11 +186,20 @@ impl CpuNetwork {
         [query * dim, kv * dim, kv * dim]
     }
 
+    /// Floats between rows of query, key and value: with the gate, if there is one.
+    fn qkv_stride(&self, layer: usize) -> usize {
+        let [queries, keys, values] = self.qkv_widths();
+        queries + keys + values + if self.spec.blocks[layer].attention.gated { queries } else { 0 }
+    }
+
     /// Norm, query, key and value of a block; stores key and value.
     fn project(&mut self, layer: usize, slab: &[Piece], buffers: &mut Buffers) -> Result<(), BackendError> {
+        if let Some(net) = self.spec.blocks[layer].delta {
+            return self.project_delta((layer, net), slab, buffers);
+        }
         let Heads { query: heads, dim, .. } = self.spec.heads;
         let [queries, keys, _] = self.qkv_widths();
-        let stride = queries + 2 * keys;
+        let stride = self.qkv_stride(layer);
         let block = &self.weights.blocks[layer];
         let Buffers { x, normed, qkv, quantized, .. } = buffers;
         let rows = x.len() / self.spec.hidden;
@@ -212,9 +229,9 @@ impl CpuNetwork {
         });
         for (piece, rows) in pieces(slab) {
             for (row, place) in rows.zip(piece.start..) {
-                let (key, value) = qkv[row * stride + queries..(row + 1) * stride].split_at(keys);
+                let (key, value) = qkv[row * stride + queries..][..2 * keys].split_at(keys);
                 let at = place - self.sequences.get(piece.seq)?.shared_len();
-                self.sequences.own_mut(piece.seq)?.store(layer, at, key, value);
+                self.sequences.own_mut(piece.seq)?.store(self.kv_layers[layer], at, key, value);
             }
         }
         Ok(())
@@ -228,41 +245,11 @@ impl CpuNetwork {
         rows: &[Range<usize>],
         buffers: &mut Buffers,
     ) -> Result<(), BackendError> {
-        let [queries, keys, _] = self.qkv_widths();
-        let count = buffers.x.len() / self.spec.hidden;
         let (spec, block) = (&self.spec.blocks[layer], &self.weights.blocks[layer]);
-        let Buffers { x, normed, qkv, attended, chunks, branch, mlp, quantized, .. } = buffers;
-
-        let mut views = Vec::with_capacity(slab.len());
-        let mut before = 0;
-        for ((piece, of), wanted) in pieces(slab).zip(rows) {
-            let sequence = self.sequences.get(piece.seq)?;
-            // The rows of a chain are seen together, every node of a tree along its own path.
-            let together = if self.nodes.is_empty() { wanted.len().max(1) } else { 1 };
-            for row in wanted.clone().step_by(together) {
-                let row = row - of.start;
-                views.push(View {
-                    shared: sequence.shared.as_ref().map(|shared| (&*shared.region, shared.len)),
-                    own: &sequence.own,
-                    path: self.nodes.get(piece.row + row).map(|node| (&node.region, node.begins)),
-                    start: self.position(piece, row),
-                    rows: before..before + together,
-                });
-                before += together;
-            }
+        if spec.delta.is_none() {
+            self.attend(layer, slab, rows, buffers)?;
         }
-        let attended = sized(attended, count * queries);
-        let attention = &spec.attention;
-        Attention {
-            pool: &self.pool,
-            kernels: self.kernels,
-            heads: self.spec.heads,
-            spec: attention,
-            layer,
-            scratch: &self.scratch,
-        }
-        .run(&views, qkv, queries + 2 * keys, chunks, attended);
-
+        let Buffers { x, normed, attended, branch, mlp, quantized, .. } = buffers;
         let normed = sized(normed, x.len());
         // Side by side, the MLP reads what is there before attention is added.
         let beside = matches!(spec.wiring, Wiring::Parallel | Wiring::ParallelTwoNorms);
@@ -292,6 +279,58 @@ impl CpuNetwork {
         Ok(())
     }
 
+    /// Attention of a block, for `rows` of each piece, which lie back to back in the buffers, and its gate.
+    fn attend(
+        &self,
+        layer: usize,
+        slab: &[Piece],
+        rows: &[Range<usize>],
+        buffers: &mut Buffers,
+    ) -> Result<(), BackendError> {
+        let [queries, keys, _] = self.qkv_widths();
+        let (count, stride) = (buffers.x.len() / self.spec.hidden, self.qkv_stride(layer));
+        let spec = &self.spec.blocks[layer];
+        let Buffers { qkv, attended, chunks, .. } = buffers;
+        let mut views = Vec::with_capacity(slab.len());
+        let mut before = 0;
+        for ((piece, of), wanted) in pieces(slab).zip(rows) {
+            let sequence = self.sequences.get(piece.seq)?;
+            // The rows of a chain are seen together, every node of a tree along its own path.
+            let together = if self.nodes.is_empty() { wanted.len().max(1) } else { 1 };
+            for row in wanted.clone().step_by(together) {
+                let row = row - of.start;
+                views.push(View {
+                    shared: sequence.shared.as_ref().map(|shared| (&*shared.region, shared.len)),
+                    own: &sequence.own,
+                    path: self.nodes.get(piece.row + row).map(|node| (&node.region, node.begins)),
+                    start: self.position(piece, row),
+                    rows: before..before + together,
+                });
+                before += together;
+            }
+        }
+        let attended = sized(attended, count * queries);
+        let attention = &spec.attention;
+        Attention {
+            pool: &self.pool,
+            kernels: self.kernels,
+            heads: self.spec.heads,
+            spec: attention,
+            layer: self.kv_layers[layer],
+            scratch: &self.scratch,
+        }
+        .run(&views, qkv, stride, chunks, attended);
+        if attention.gated {
+            let gates = queries + 2 * keys;
+            ops::for_rows(&self.pool, attended, queries, |row, out| {
+                for (out, gate) in out.iter_mut().zip(&qkv[row * stride + gates..][..queries]) {
+                    *out *= 1.0 / (1.0 + ops::exp(-gate));
+                }
+            });
+        }
+        Ok(())
+    }
+
     /// Adds what `compute` makes to the residual stream, normalised and scaled where the block says so.
     fn add(
         &self,
@@ -314,7 +353,7 @@ impl CpuNetwork {
         x.iter_mut().zip(branch).for_each(|(x, branch)| *x += scale * *branch);
     }
 
-    fn norm(&self, x: &[f32], weights: &NormWeights<Vec<f32>>, out: &mut [f32]) {
+    pub(super) fn norm(&self, x: &[f32], weights: &NormWeights<Vec<f32>>, out: &mut [f32]) {
         let width = self.spec.hidden;
         ops::for_rows(&self.pool, out, width, |row, out| {
             ops::norm(self.spec.norm, &x[row * width..(row + 1) * width], weights, out);

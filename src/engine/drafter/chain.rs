@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Ask, Beginning, CandidateId, Drafter, Evidence, LookupDrafter, LookupSettings, Offer};
-use crate::backend::{BackendError, Drafts};
+use crate::backend::{BackendError, Drafts, Footprint};
 use crate::engine::event::RequestId;
 use crate::engine::profile::Times;
 
@@ -100,7 +100,7 @@ impl Drafter for ChainDrafter {
         self.other.kv_bytes()
     }
 
-    fn position_bytes(&mut self) -> Result<usize, BackendError> {
-        self.other.position_bytes()
+    fn footprint(&mut self) -> Result<Footprint, BackendError> {
+        self.other.footprint()
     }
 }

@@ -30,7 +30,7 @@ use std::time::Duration;
 
 use super::event::RequestId;
 use super::profile::Times;
-use crate::backend::{BackendError, Candidate, ChoiceRules, Drafts, SeqId};
+use crate::backend::{BackendError, Candidate, ChoiceRules, Drafts, Footprint, SeqId};
 
 /// Makes a drafter, around that of a draft model where there is one.
 type New = fn(LookupChanges, Option<Box<dyn Drafter>>) -> Box<dyn Drafter>;
@@ -240,8 +240,8 @@ pub trait Drafter: Send {
         0
     }
 
-    /// Bytes of K/V of a position.
-    fn position_bytes(&mut self) -> Result<usize, BackendError> {
-        Ok(0)
+    /// Bytes that its sequences take.
+    fn footprint(&mut self) -> Result<Footprint, BackendError> {
+        Ok(Footprint::default())
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Offer};
-use crate::backend::{BackendError, Candidate, Drafts, Network, Rows, SeqId, Span, Wanted, position_bytes};
+use crate::backend::{BackendError, Candidate, Drafts, Footprint, Network, Rows, SeqId, Span, Wanted, footprint};
 use crate::engine::event::RequestId;
 use crate::engine::profile::Times;
 use crate::engine::prompts::Prompts;
@@ -72,7 +72,7 @@ impl Drafter for ModelDrafter {
 
     fn reusable(&self, request: RequestId) -> usize {
         let state = self.requests.get(&request).filter(|state| state.prompt_seq.is_none());
-        state.map_or(0, |state| self.prompts.reusable(&state.prompt[..state.prompt.len() - 1]))
+        state.map_or(0, |state| self.prompts.reusable(self.network.as_ref(), &state.prompt[..state.prompt.len() - 1]))
     }
 
     fn prepare(&mut self, request: RequestId) -> Result<usize, BackendError> {
@@ -178,7 +178,7 @@ impl Drafter for ModelDrafter {
         self.network.kv_bytes()
     }
 
-    fn position_bytes(&mut self) -> Result<usize, BackendError> {
-        position_bytes(self.network.as_mut())
+    fn footprint(&mut self) -> Result<Footprint, BackendError> {
+        footprint(self.network.as_mut())
     }
 }

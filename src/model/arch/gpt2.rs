@@ -28,6 +28,7 @@ pub const GPT2: Architecture = Architecture {
     only: &[("add_cross_attention", Value::Flag(false))],
     adjust: scores,
     names: &NAMES,
+    delta_nets: false,
 };
 
 /// The spelling of GPT-2 and its heirs.
@@ -94,4 +95,5 @@ pub const NAMES: TensorNames = TensorNames {
     expert: Some(""),
     in_expert: &[],
     transposed: true,
+    stacked: None,
 };

@@ -26,6 +26,7 @@ pub const LLAMA: Architecture = Architecture {
     only: &[],
     adjust: nothing,
     names: &NAMES,
+    delta_nets: false,
 };
 
 /// Tensor names of Llama and its heirs.
@@ -64,4 +65,5 @@ pub const NAMES: TensorNames = TensorNames {
     expert: Some("mlp.experts."),
     in_expert: &[(B::Gate, "gate_proj.weight"), (B::Up, "up_proj.weight"), (B::Down, "down_proj.weight")],
     transposed: false,
+    stacked: None,
 };

@@ -10,6 +10,7 @@
 //! | Llama, Mistral, Qwen2, Qwen3, Phi-3, Granite | RMS norm, gated MLP; biases, windows, multipliers |
 //! | Gemma 1, 2, 3 | scaled embedding, 1 + weight, norms after each part, soft caps, two rotations |
 //! | Mixtral, Qwen3-MoE | experts in all or some blocks |
+//! | Qwen3.5, Qwen3-Next | gated delta nets in most blocks, gated attention, a shared expert |
 //!
 //! A file, with `StableLM` as the example (layer norm, a quarter of each head rotated, otherwise Llama):
 //!
@@ -41,7 +42,9 @@ pub mod phi;
 pub mod phi3;
 pub mod qwen2;
 pub mod qwen3;
+pub mod qwen3_5;
 mod qwen3_moe;
+pub mod qwen3_next;
 pub mod starcoder2;
 
 use super::ModelError;
@@ -92,6 +95,8 @@ pub struct Architecture {
     pub adjust: fn(Fields<'_>, &mut ModelSpec) -> Result<(), ModelError>,
     /// Tensor names.
     pub names: &'static TensorNames,
+    /// Some blocks have gated delta nets in place of attention; `adjust` says which.
+    pub delta_nets: bool,
 }
 
 /// The only value of a field that can be computed.
@@ -182,7 +187,10 @@ pub const ALL: &[&Architecture] = &[
     &phi3::PHI3,
     &qwen2::QWEN2,
     &qwen3::QWEN3,
+    &qwen3_5::QWEN3_5,
+    &qwen3_5::QWEN3_5_MOE,
     &qwen3_moe::QWEN3_MOE,
+    &qwen3_next::QWEN3_NEXT,
     &starcoder2::STARCODER2,
 ];
 
@@ -198,8 +206,13 @@ pub struct WithImages {
 }
 
 /// Every one whose text can be read.
-pub const WITH_IMAGES: &[WithImages] =
-    &[WithImages { name: "Gemma3ForConditionalGeneration", text: &gemma::GEMMA3, usual: gemma::GEMMA3_USUAL }];
+pub const WITH_IMAGES: &[WithImages] = &[
+    WithImages { name: "Gemma3ForConditionalGeneration", text: &gemma::GEMMA3, usual: gemma::GEMMA3_USUAL },
+    WithImages { name: "Qwen3_5ForConditionalGeneration", text: &qwen3_5::QWEN3_5, usual: qwen3_5::USUAL },
+    WithImages { name: "Qwen3_5ForCausalLM", text: &qwen3_5::QWEN3_5, usual: qwen3_5::USUAL },
+    WithImages { name: "Qwen3_5MoeForConditionalGeneration", text: &qwen3_5::QWEN3_5_MOE, usual: qwen3_5::USUAL },
+    WithImages { name: "Qwen3_5MoeForCausalLM", text: &qwen3_5::QWEN3_5_MOE, usual: qwen3_5::USUAL },
+];
 
 /// Nothing to adjust.
 #[allow(clippy::unnecessary_wraps, reason = "the signature of all adjustments")]

@@ -63,4 +63,5 @@ const NAMES: TensorNames = TensorNames {
     expert: Some(""),
     in_expert: &[],
     transposed: false,
+    stacked: None,
 };

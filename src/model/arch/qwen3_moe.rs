@@ -20,7 +20,13 @@ fn experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
         count,
         used: fields.required_size("num_experts_per_tok")?,
         normalised: fields.flag("norm_topk_prob")?.unwrap_or(false),
+        shared: None,
     };
+    place(experts, fields, spec)
+}
+
+/// Puts these experts where the configuration says.
+pub fn place(experts: Experts, fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     let intermediate = fields.required_size("moe_intermediate_size")?;
     let step = fields.size("decoder_sparse_step")?.unwrap_or(1);
     let dense = fields.ids("mlp_only_layers")?.unwrap_or_default();

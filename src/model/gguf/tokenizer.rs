@@ -6,7 +6,9 @@ use tokenizers::models::bpe::{BPE, Vocab};
 
 use crate::model::ModelError;
 use crate::model::fields::Fields;
-use crate::model::vocabulary::{Cut, DEEPSEEK_MARKS, GPT4O, LLAMA3, QWEN2, TEKKEN, Vocabulary, beginning, byte_level};
+use crate::model::vocabulary::{
+    Cut, DEEPSEEK_MARKS, GPT4O, LLAMA3, QWEN2, QWEN3_5, TEKKEN, Vocabulary, beginning, byte_level,
+};
 
 /// How a text is cut before pieces are merged, by `tokenizer.ggml.pre`.
 const CUTS: &[(&str, Cut)] = &[
@@ -22,6 +24,7 @@ const CUTS: &[(&str, Cut)] = &[
     ("codeshell", Cut::SingleDigits),
     ("exaone", Cut::SingleDigits),
     ("qwen2", Cut::Regex(QWEN2)),
+    ("qwen35", Cut::Regex(QWEN3_5)),
     ("deepseek-r1-qwen", Cut::Regex(QWEN2)),
     ("stablelm2", Cut::Regex(QWEN2)),
     ("llama-bpe", Cut::Regex(LLAMA3)),

@@ -1,5 +1,6 @@
 //! GGUF files: golden models written as such say what their twins say.
 
+mod delta;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -21,6 +22,9 @@ const CASES: &[(&str, &str)] = &[
     ("qwen2", "qwen2"),
     ("qwen2-sharded", "qwen2"),
     ("qwen3", "qwen3"),
+    ("qwen3-5", "qwen35"),
+    ("qwen3-5-moe", "qwen35moe"),
+    ("qwen3-next", "qwen3next"),
     ("starcoder2", "starcoder2"),
     ("gemma", "gemma"),
     ("granite", "granite"),
@@ -214,7 +218,7 @@ fn blocks_are_computed_with_as_they_are() {
 
 #[test]
 fn rows_of_blocks_are_the_same_in_any_company_and_drafts_change_nothing() {
-    for (case, architecture) in [("qwen2", "qwen2"), ("mixtral", "llama")] {
+    for (case, architecture) in [("qwen2", "qwen2"), ("mixtral", "llama"), ("qwen3-5", "qwen35")] {
         for dtype in [TensorType::Q8_0, TensorType::Q4_0] {
             let (_folder, path) = file(case, architecture, dtype);
             let model = load(&path);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::delta;
 use bass_tui::model::blocks::widen;
 use bass_tui::model::spec::{ModelSpec, NormKind};
 use bass_tui::model::{BlockSlot, Model, Slot, TensorType};
@@ -147,6 +148,11 @@ fn name(slot: Slot) -> String {
         B::DownBias => "ffn_down.bias",
         B::AttentionOutputNorm => "post_attention_norm.weight",
         B::MlpOutputNorm => "post_ffw_norm.weight",
+        B::SharedScale => "ffn_gate_inp_shexp.weight",
+        B::SharedGate => "ffn_gate_shexp.weight",
+        B::SharedUp => "ffn_up_shexp.weight",
+        B::SharedDown => "ffn_down_shexp.weight",
+        other => panic!("{other:?} is written by `delta`"),
     };
     match slot {
         Slot::Embedding => "token_embd.weight".into(),
@@ -168,14 +174,23 @@ pub fn converted(model: &Model, folder: &Path, architecture: &str, dtype: Tensor
     vocabulary(&mut writer, model, folder);
     // Experts of a block are one tensor.
     let mut stacked: Vec<f32> = Vec::new();
+    let gated = gated(spec);
+    if gated {
+        delta::write(&mut writer, model, architecture, dtype);
+    }
     for slot in spec.slots() {
+        if gated && delta::writes(slot) {
+            continue;
+        }
         let mut values = Vec::new();
         for (tensor, _) in model.outputs(slot).expect("a tensor") {
             let mut part = vec![0.0; tensor.bytes.len() / tensor.dtype.block().1];
             widen(tensor.dtype, &tensor.bytes, &mut part);
             values.extend(part);
         }
-        if spec.norm.kind == NormKind::RmsPlusOne && name(slot).ends_with("norm.weight") {
+        // This norm has the place of one that others have after attention.
+        let name = if gated { name(slot).replace("ffn_norm", "post_attention_norm") } else { name(slot) };
+        if spec.norm.kind == NormKind::RmsPlusOne && name.ends_with("norm.weight") {
             for value in &mut values {
                 *value += 1.0;
             }
@@ -205,7 +220,10 @@ pub fn converted(model: &Model, folder: &Path, architecture: &str, dtype: Tensor
         }
         let whole = shape.last().is_some_and(|row| dtype.bytes(*row).is_some());
         let dtype = if slot.is_product() && whole { dtype } else { TensorType::F32 };
-        writer.tensor(&name(slot), &shape, &values, dtype);
+        if matches!(slot, Slot::Block(_, BlockSlot::SharedScale)) {
+            shape.remove(0);
+        }
+        writer.tensor(&name, &shape, &values, dtype);
     }
     writer
 }
@@ -217,6 +235,10 @@ fn neighbours(values: &[f32], dim: usize, columns: usize) -> Vec<f32> {
         (0..dim).flat_map(|row_of| row(row_of / 2 + row_of % 2 * dim / 2)).collect::<Vec<_>>()
     };
     values.chunks(dim * columns).flat_map(head).collect()
+}
+
+fn gated(spec: &ModelSpec) -> bool {
+    spec.blocks.iter().any(|block| block.attention.gated)
 }
 
 fn fields(writer: &mut Writer, spec: &ModelSpec, architecture: &str) {
@@ -239,6 +261,9 @@ fn fields(writer: &mut Writer, spec: &ModelSpec, architecture: &str) {
     if let Some(experts) = block.mlp.experts {
         writer.whole(&key("expert_count"), experts.count);
         writer.whole(&key("expert_used_count"), experts.used);
+    }
+    if gated(spec) {
+        delta::fields(writer, spec, architecture);
     }
     // Converters write zero where there is none.
     writer.whole(&key("attention.sliding_window"), block.attention.window.unwrap_or(0));

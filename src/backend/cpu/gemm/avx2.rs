@@ -10,7 +10,9 @@ use std::arch::x86_64::{
     _mm256_setzero_ps, _mm256_slli_epi32, _mm256_storeu_ps,
 };
 use std::marker::PhantomData;
+use std::ops::Range;
 
+use super::super::delta::recurrence::{self, Recurrence};
 use super::super::ops;
 use super::super::pack::{Bf16x16, F16x16, F32x16, NR};
 use super::GemmArgs;
@@ -64,6 +66,24 @@ pub unsafe fn softmax(scores: &mut [f32], scale: f32) -> (f32, f32) {
 #[target_feature(enable = "avx2")]
 pub unsafe fn activate(activation: Activation, input: &[f32], out: &mut [f32]) {
     ops::activate(activation, input, out);
+}
+
+/// [`recurrence::convolve`] with eight lanes at a time.
+///
+/// # Safety
+/// The processor must have AVX2 and FMA.
+#[target_feature(enable = "avx2,fma")]
+pub unsafe fn convolve(filter: &[f32], inputs: &[f32], out: &mut [f32]) {
+    recurrence::convolve(filter, inputs, out);
+}
+
+/// [`recurrence::recur`] with eight lanes at a time.
+///
+/// # Safety
+/// The processor must have AVX2 and FMA.
+#[target_feature(enable = "avx2,fma")]
+pub unsafe fn recur(state: &mut [F32x16], of: &Recurrence<'_>, rows: Range<usize>, out: &mut [[f32; NR]]) {
+    recurrence::recur(state, of, rows, out);
 }
 
 /// A block that AVX2 can widen.

@@ -52,6 +52,8 @@ fn network(gpu: &Arc<Gpu>, spec: &ModelSpec, storage: Storage) -> Result<CudaNet
             mlp_output_norm: None,
             router: None,
             mlps: vec![mlp],
+            delta: None,
+            shared: None,
         });
     }
     let weights = Weights {
