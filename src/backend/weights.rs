@@ -182,7 +182,7 @@ impl<P: Packer> Walk<'_, P> {
             |there: bool, weight, bias| if there { norm(weight, bias).map(Some) } else { Ok::<_, BackendError>(None) };
         let sandwich = spec.wiring == Wiring::Sandwich;
         let qk_norm = if spec.attention.qk_norm {
-            Some((norm(B::QueryNorm, B::QueryNorm)?, norm(B::KeyNorm, B::KeyNorm)?))
+            Some((norm(B::QueryNorm, B::QueryNormBias)?, norm(B::KeyNorm, B::KeyNormBias)?))
         } else {
             None
         };

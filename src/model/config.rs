@@ -35,6 +35,14 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<ModelSpec, ModelError> {
     let Some(text) = fields.get("text_config").and_then(|text| text.as_object()) else {
         return Err(fields.error("text_config", "an object"));
     };
+    let kind = Fields::with_prefix(path, "text_config.", text);
+    let arch = match kind.text("model_type")? {
+        None => whole.text[0],
+        Some(name) => *whole.text.iter().find(|arch| arch.model_type == name).ok_or_else(|| {
+            let known: Vec<_> = whole.text.iter().map(|arch| format!("{:?}", arch.model_type)).collect();
+            kind.error("model_type", &format!("one of {}", known.join(", ")))
+        })?,
+    };
     let mut text = text.clone();
     for name in ["bos_token_id", "eos_token_id", "tie_word_embeddings", "quantization_config"] {
         if let Some(value) = fields.get(name) {
@@ -44,7 +52,7 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<ModelSpec, ModelError> {
     for (name, value) in whole.usual {
         text.entry(*name).or_insert_with(|| (*value).into());
     }
-    read_as(whole.text, Fields::with_prefix(path, "text_config.", &text))
+    read_as(arch, Fields::with_prefix(path, "text_config.", &text))
 }
 
 /// Reads the fields of a configuration of `arch`.
@@ -84,6 +92,7 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
             window: if on(arch.window)? { window(arch, fields)? } else { None },
             scale: (heads.dim as f32).sqrt().recip(),
             soft_cap: None,
+            query_growth: None,
         },
         mlp: Mlp {
             intermediate: match fields.size(names.intermediate)? {
@@ -147,7 +156,13 @@ fn architecture(fields: Fields<'_>) -> Result<&'static Architecture, ModelError>
 /// Refuses values that change what a model computes in ways that aren't supported.
 fn refuse(arch: &Architecture, fields: Fields<'_>) -> Result<(), ModelError> {
     if fields.get("quantization_config").is_some() {
-        let expected = "nothing: of quantised models only GGUF files are read; get the model's original weights";
+        let eight_bits =
+            fields.get("quantization_config").and_then(|how| how.get("quant_method")?.as_str()) == Some("fp8");
+        let expected = if eight_bits {
+            "nothing: weights in 8-bit floats are not read; get a GGUF file of the model, or its weights in BF16"
+        } else {
+            "nothing: of quantised models only GGUF files are read; get the model's original weights"
+        };
         return Err(fields.error("quantization_config", expected));
     }
     for (field, only) in arch.only {
@@ -199,9 +214,18 @@ fn window(arch: &Architecture, fields: Fields<'_>) -> Result<Option<usize>, Mode
 /// Takes the window from the blocks that `layer_types` says see everything.
 fn layer_types(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     let Some(types) = fields.texts("layer_types")? else { return Ok(()) };
-    let known = ["full_attention", "sliding_attention"];
-    if types.len() != spec.blocks.len() || types.iter().any(|kind| !known.contains(kind)) {
-        let expected = format!("{} times \"full_attention\" or \"sliding_attention\"", spec.blocks.len());
+    // "attention" is the first in hybrids.
+    let known = ["full_attention", "sliding_attention", "attention"];
+    let others: Vec<_> = types.iter().zip(0..).filter(|(kind, _)| !known.contains(kind)).collect();
+    if types.len() != spec.blocks.len() || !others.is_empty() {
+        let mut expected = format!("{} times \"full_attention\" or \"sliding_attention\"", spec.blocks.len());
+        if let Some((kind, _)) = others.first() {
+            let numbers: Vec<_> = others.iter().map(|(_, number): &(_, usize)| number.to_string()).collect();
+            expected += &format!(
+                "; layers that are no attention, such as {kind:?}, cannot be computed: {}",
+                numbers.join(", ")
+            );
+        }
         return Err(fields.error("layer_types", &expected));
     }
     for (block, kind) in spec.blocks.iter_mut().zip(types) {
@@ -213,13 +237,18 @@ fn layer_types(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::spec::{Rotary, RotaryScaling};
+    use crate::model::spec::{QueryGrowth, Rotary, RotaryScaling};
 
     fn config(extra: &str) -> String {
         format!(
             r#"{{"architectures":["LlamaForCausalLM"],"hidden_size":64,"num_hidden_layers":2,"vocab_size":100,
             "max_position_embeddings":128,"num_attention_heads":4,"intermediate_size":96,"hidden_act":"silu"{extra}}}"#
         )
+    }
+
+    fn hybrid(extra: &str) -> String {
+        let text = config(&format!(r#","shared_intermediate_size":96,{extra}"#));
+        text.replace("Llama", "GraniteMoeHybrid")
     }
 
     fn read_text(text: &str) -> Result<ModelSpec, ModelError> {
@@ -298,7 +327,21 @@ mod tests {
             (config(r#","partial_rotary_factor":0.2"#), "partial_rotary_factor"),
             (config(r#","quantization_config":{"bits":4}"#), "quantization_config"),
             (config("").replace(r#""num_hidden_layers":2"#, r#""num_hidden_layers":99999"#), "num_hidden_layers"),
-            (config(r#","qk_layernorm":true"#).replace("Llama", "Phi"), "qk_layernorm"),
+            (config(r#","qk_layernorm":true"#).replace("Llama", "StableLm"), "qk_layernorm"),
+            (
+                config(r#","quantization_config":{"quant_method":"fp8"}"#).replace("Llama", "Ministral3"),
+                "quantization_config",
+            ),
+            (config("").replace("Llama", "Ministral3"), "rope_parameters"),
+            (
+                config("").replace("Llama", "SmolLM3").replace("silu\"", "silu\",\"no_rope_layers\":[1]"),
+                "no_rope_layers",
+            ),
+            (hybrid(r#""num_local_experts":8"#), "num_local_experts"),
+            (hybrid(r#""num_local_experts":0,"position_embedding_type":"alibi""#), "position_embedding_type"),
+            (hybrid(r#""num_local_experts":0,"layer_types":["attention","mamba"]"#), "layer_types"),
+            (hybrid(r#""num_local_experts":0"#), "layer_types"),
+            (config(r#","mlp_layer_types":["sparse","other"]"#).replace("Llama", "Mellum"), "mlp_layer_types"),
             (config(r#","norm_type":"rms_norm""#).replace("Llama", "Starcoder2"), "norm_type"),
             (config(r#","layer_types":["full_attention"]"#), "layer_types"),
             (config(r#","layer_types":["full_attention","chunked_attention"]"#), "layer_types"),
@@ -324,6 +367,38 @@ mod tests {
             let message = read_text(text).expect_err("not an object").to_string();
             assert!(message.starts_with("dir/config.json: not readable as JSON"), "{message}");
         }
+    }
+
+    #[test]
+    fn hybrids_without_mamba_layers_are_read_and_others_say_which_layers_are() {
+        let spec = |extra: &str| read_text(&hybrid(&format!(r#""num_local_experts":0,{extra}"#)));
+        let rotated = |extra: &str| spec(extra).expect("readable").blocks[0].attention.rotary.is_some();
+        assert!(rotated(r#""layer_types":["attention","attention"],"position_embedding_type":"rope""#));
+        assert!(!rotated(r#""layer_types":["attention","attention"]"#));
+        let message = spec(r#""layer_types":["mamba","attention"]"#).expect_err("a Mamba layer").to_string();
+        assert!(message.contains("such as \"mamba\", cannot be computed: 0"), "{message}");
+    }
+
+    #[test]
+    fn queries_grow_from_the_original_context_on() {
+        let growth = QueryGrowth { beta: 0.5, context: 64.0 };
+        assert_eq!([0, 63].map(|position| growth.at(position).to_bits()), [1f32.to_bits(); 2]);
+        assert!((growth.at(64) - (1.0 + 0.5 * 2f32.ln())).abs() < 1e-6);
+        let yarn = r#","rope_parameters":{"rope_type":"yarn","factor":4,"original_max_position_embeddings":32,"llama_4_scaling_beta":0.5}"#;
+        let spec = read_text(&config(yarn).replace("Llama", "Ministral3")).expect("readable");
+        assert_eq!(spec.blocks[1].attention.query_growth, Some(QueryGrowth { beta: 0.5, context: 32.0 }));
+    }
+
+    #[test]
+    fn of_a_model_for_text_and_images_the_text_may_be_one_of_several() {
+        let read = |kind: &str| {
+            let text =
+                config(&format!(r#","model_type":"{kind}""#)).replace(r#""architectures":["LlamaForCausalLM"],"#, "");
+            read_text(&format!(r#"{{"architectures":["Mistral3ForConditionalGeneration"],"text_config":{text}}}"#))
+        };
+        assert_eq!(read("mistral").expect("readable").architecture, "MistralForCausalLM");
+        let message = read("mistral4").expect_err("unknown").to_string();
+        assert!(message.contains("`text_config.model_type`") && message.contains("\"ministral3\""), "{message}");
     }
 
     #[test]

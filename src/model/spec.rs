@@ -134,6 +134,25 @@ pub struct Attention {
     pub scale: f32,
     /// Keeps the scores inside of this: `cap * tanh(score / cap)`.
     pub soft_cap: Option<f32>,
+    /// Queries grow with their position, after they are rotated.
+    pub query_growth: Option<QueryGrowth>,
+}
+
+/// Queries at far positions are multiplied by `1 + beta * ln(1 + floor(position / context))`, which keeps
+/// attention sharp over long texts (`get_llama_4_attn_scale` of transformers).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueryGrowth {
+    /// Weight of the logarithm.
+    pub beta: f32,
+    /// Positions without growth.
+    pub context: f32,
+}
+
+impl QueryGrowth {
+    /// Factor of a query at `position`.
+    pub fn at(self, position: usize) -> f32 {
+        1.0 + self.beta * (1.0 + (position as f32 / self.context).floor()).ln()
+    }
 }
 
 /// Rotary positions (`RoPE`): pairs of channels are rotated by position.
@@ -182,6 +201,8 @@ pub enum RotaryScaling {
         beta_slow: f64,
         /// Multiplies sine and cosine.
         attention_factor: f64,
+        /// The bounds between which frequencies are interpolated are whole numbers of channel pairs.
+        whole: bool,
     },
     /// Every frequency divided by a factor of its own (`LongRoPE`, arXiv 2402.13753).
     PerFrequency {

@@ -56,9 +56,12 @@ pub enum BlockSlot {
     DownBias,
     /// Of the MLP's output, where that is normalised.
     MlpOutputNorm,
+    QueryNormBias,
+    KeyNormBias,
 }
 
-/// Where a family of checkpoints keeps the tensors. All names but the head's have a prefix in front of them.
+/// Where a family of checkpoints keeps the tensors. All names but the head's have a prefix in front of them;
+/// the head has what stands before `.model.` in it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TensorNames {
     /// The prefixes that occur; a checkpoint has the first with which it has an embedding.
@@ -204,6 +207,7 @@ impl ModelSpec {
         add(block.attention.qkv_bias, &[B::QueryBias, B::KeyBias, B::ValueBias]);
         add(block.attention.output_bias, &[B::OutputBias]);
         add(block.attention.qk_norm, &[B::QueryNorm, B::KeyNorm]);
+        add(block.attention.qk_norm && layer_norm, &[B::QueryNormBias, B::KeyNormBias]);
         let mut mlp = vec![B::Up, B::Down];
         if block.mlp.gated {
             mlp.insert(0, B::Gate);
@@ -256,7 +260,7 @@ impl ModelSpec {
             B::Output => vec![hidden, query],
             B::QueryBias => vec![query],
             B::KeyBias | B::ValueBias => vec![key],
-            B::QueryNorm | B::KeyNorm => vec![self.heads.dim],
+            B::QueryNorm | B::KeyNorm | B::QueryNormBias | B::KeyNormBias => vec![self.heads.dim],
             B::Router => vec![mlp.experts.map_or(0, |experts| experts.count), hidden],
             B::Gate | B::Up => vec![inner, hidden],
             B::Down => vec![hidden, inner],
@@ -273,6 +277,8 @@ impl ModelSpec {
         let find = |table: &[(BlockSlot, &'static str)], slot| {
             table.iter().find(|(of, _)| *of == slot).map_or("?", |(_, name)| *name)
         };
+        // In models for text and images the head may stand beside the text model.
+        let outer = prefix.strip_suffix(".model.").map_or(String::new(), |outer| format!("{outer}."));
         let name = match slot {
             Slot::Embedding => return named(format!("{prefix}{}", names.embedding)),
             Slot::Positions => return named(format!("{prefix}{}", names.positions)),
@@ -280,8 +286,8 @@ impl ModelSpec {
             Slot::ProjectOut => return named(format!("{prefix}{}", names.projections[1])),
             Slot::FinalNorm => return named(format!("{prefix}{}.weight", names.final_norm)),
             Slot::FinalNormBias => return named(format!("{prefix}{}.bias", names.final_norm)),
-            Slot::Head => return named(format!("{}.weight", names.head)),
-            Slot::HeadBias => return named(format!("{}.bias", names.head)),
+            Slot::Head => return named(format!("{outer}{}.weight", names.head)),
+            Slot::HeadBias => return named(format!("{outer}{}.bias", names.head)),
             Slot::Block(block, slot) => format!("{prefix}{}{block}.{}", names.block, find(names.in_block, slot)),
             Slot::Expert(block, expert, slot) => {
                 let name = find(names.in_expert, slot);

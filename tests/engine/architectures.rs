@@ -30,7 +30,13 @@ pub(super) fn without_last_layer(case: &str) -> Model {
     let path = to.path().join("config.json");
     let mut config: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
     let field = if config["n_layer"].is_number() { "n_layer" } else { "num_hidden_layers" };
-    config[field] = (config[field].as_u64().expect("layers") - 1).into();
+    let layers = config[field].as_u64().expect("layers") - 1;
+    config[field] = layers.into();
+    for list in ["layer_types", "mlp_layer_types", "no_rope_layers"] {
+        if let Some(list) = config[list].as_array_mut() {
+            list.truncate(layers as usize);
+        }
+    }
     std::fs::write(&path, config.to_string()).expect("written");
     Model::load(&ModelFiles::Folder(to.path().into())).expect(case)
 }
@@ -122,4 +128,11 @@ cases! {
     qwen3: "qwen3",
     qwen3_moe: "qwen3-moe",
     starcoder2_with_windows: "starcoder2",
+    ministral3: "ministral3",
+    smollm3: "smollm3",
+    stablelm: "stablelm",
+    stablelm_side_by_side: "stablelm-parallel",
+    phi_with_norms_of_heads: "phi-qk-norm",
+    granite_hybrid_without_mamba: "granite-hybrid",
+    mellum: "mellum",
 }

@@ -168,6 +168,13 @@ cases! {
     phi3_with_longrope: "phi3-longrope",
     qwen3_moe: "qwen3-moe",
     starcoder2_with_windows: "starcoder2",
+    ministral3: "ministral3",
+    smollm3: "smollm3",
+    stablelm: "stablelm",
+    stablelm_side_by_side: "stablelm-parallel",
+    phi_with_norms_of_heads: "phi-qk-norm",
+    granite_hybrid_without_mamba: "granite-hybrid",
+    mellum: "mellum",
 }
 
 #[test]

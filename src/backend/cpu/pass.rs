@@ -198,7 +198,7 @@ impl CpuNetwork {
         linear(&self.pool, &self.kernels, layer_qkv, input, qkv, quantized);
 
         let positions: Vec<usize> = self.positions(slab).collect();
-        let rotary = self.rotary.of(layer);
+        let (rotary, growth) = (self.rotary.of(layer), self.spec.blocks[layer].attention.query_growth);
         ops::for_rows(&self.pool, qkv, stride, |row, qkv| {
             for (head, values) in qkv[..queries + keys].chunks_exact_mut(dim).enumerate() {
                 if let Some((query_norm, key_norm)) = &block.qk_norm {
@@ -207,6 +207,10 @@ impl CpuNetwork {
                 }
                 if let Some(rotary) = rotary {
                     rotary.rotate(positions[row], values);
+                }
+                if let Some(growth) = growth.filter(|_| head < heads) {
+                    let factor = growth.at(positions[row]);
+                    values.iter_mut().for_each(|value| *value *= factor);
                 }
             }
         });

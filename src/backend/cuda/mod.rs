@@ -172,6 +172,9 @@ impl CudaNetwork {
     /// Puts the weights of `model` onto a GPU.
     pub fn new(model: &ModelWeights, options: LoadOptions, gpu: &Arc<Gpu>) -> Result<Self, BackendError> {
         let spec = model.spec.clone();
+        if spec.blocks.iter().any(|block| block.attention.query_growth.is_some()) {
+            return Err(unsupported("attention with queries that grow with their position".to_owned()));
+        }
         let memory = plan::attention_memory(spec.heads);
         if memory > gpu.block_memory {
             return Err(unsupported(format!("attention with {:?}", spec.heads)));

@@ -30,7 +30,8 @@ pub const LLAMA: Architecture = Architecture {
 
 /// Tensor names of Llama and its heirs.
 pub const NAMES: TensorNames = TensorNames {
-    prefixes: &["model.", ""],
+    // The last two are those of models for text and images.
+    prefixes: &["model.", "", "language_model.model.", "model.language_model."],
     embedding: "embed_tokens.weight",
     positions: "",
     projections: ["", ""],

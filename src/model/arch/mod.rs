@@ -8,10 +8,12 @@
 //! | GPT-NeoX, `CodeGen`, Phi | attention beside the MLP, partly rotated heads |
 //! | `StarCoder2` | rotary positions, layer norm, an MLP without a gate, windows |
 //! | Llama, Mistral, Qwen2, Qwen3, Phi-3, Granite | RMS norm, gated MLP; biases, windows, multipliers |
+//! | Ministral 3, `SmolLM3` | queries that grow with their position; blocks without rotation |
+//! | `StableLM` | Llama with layer norm and partly rotated heads |
 //! | Gemma 1, 2, 3 | scaled embedding, 1 + weight, norms after each part, soft caps, two rotations |
-//! | Mixtral, Qwen3-MoE | experts in all or some blocks |
+//! | Mixtral, Qwen3-MoE, Mellum | experts in all or some blocks |
 //!
-//! A file, with `StableLM` as the example (layer norm, a quarter of each head rotated, otherwise Llama):
+//! A file, with half of `StableLM` as the example (layer norm, a quarter of each head rotated, otherwise Llama):
 //!
 //! ```text
 //! pub const STABLELM: Architecture = Architecture {
@@ -33,7 +35,10 @@ pub mod gpt2;
 mod gpt_bigcode;
 pub mod gpt_neox;
 pub mod granite;
+mod granite_hybrid;
 pub mod llama;
+pub mod mellum;
+pub mod ministral3;
 mod mistral;
 mod mixtral;
 mod opt;
@@ -42,6 +47,8 @@ pub mod phi3;
 pub mod qwen2;
 pub mod qwen3;
 mod qwen3_moe;
+pub mod smollm3;
+pub mod stablelm;
 pub mod starcoder2;
 
 use super::ModelError;
@@ -174,7 +181,10 @@ pub const ALL: &[&Architecture] = &[
     &gpt_bigcode::GPT_BIGCODE,
     &gpt_neox::GPT_NEOX,
     &granite::GRANITE,
+    &granite_hybrid::GRANITE_HYBRID,
     &llama::LLAMA,
+    &mellum::MELLUM,
+    &ministral3::MINISTRAL3,
     &mistral::MISTRAL,
     &mixtral::MIXTRAL,
     &opt::OPT,
@@ -183,6 +193,8 @@ pub const ALL: &[&Architecture] = &[
     &qwen2::QWEN2,
     &qwen3::QWEN3,
     &qwen3_moe::QWEN3_MOE,
+    &smollm3::SMOLLM3,
+    &stablelm::STABLELM,
     &starcoder2::STARCODER2,
 ];
 
@@ -191,15 +203,21 @@ pub const ALL: &[&Architecture] = &[
 pub struct WithImages {
     /// `architectures[0]`.
     pub name: &'static str,
-    /// Architecture of the text model.
-    pub text: &'static Architecture,
+    /// Architectures of the text model, by its `model_type`; the first without one.
+    pub text: &'static [&'static Architecture],
     /// The values of fields that its `text_config` leaves out.
     pub usual: &'static [(&'static str, usize)],
 }
 
 /// Every one whose text can be read.
-pub const WITH_IMAGES: &[WithImages] =
-    &[WithImages { name: "Gemma3ForConditionalGeneration", text: &gemma::GEMMA3, usual: gemma::GEMMA3_USUAL }];
+pub const WITH_IMAGES: &[WithImages] = &[
+    WithImages { name: "Gemma3ForConditionalGeneration", text: &[&gemma::GEMMA3], usual: gemma::GEMMA3_USUAL },
+    WithImages {
+        name: "Mistral3ForConditionalGeneration",
+        text: &[&mistral::MISTRAL, &ministral3::MINISTRAL3],
+        usual: &[],
+    },
+];
 
 /// Nothing to adjust.
 #[allow(clippy::unnecessary_wraps, reason = "the signature of all adjustments")]

@@ -112,9 +112,6 @@ fn llama3(fields: Fields<'_>) -> Result<RotaryScaling, ModelError> {
 
 fn yarn(fields: Fields<'_>, original_context: f64) -> Result<RotaryScaling, ModelError> {
     let factor = fields.required_positive("factor")?;
-    if fields.flag("truncate")? == Some(false) {
-        return Err(fields.error("truncate", "true, the only value that is supported"));
-    }
     // arXiv 2309.00071, section 3.4; `mscale` is the weight that later models give to the logarithm.
     let temperature = |mscale: f64| if factor <= 1.0 { 1.0 } else { 0.1 * mscale * factor.ln() + 1.0 };
     let attention_factor =
@@ -129,5 +126,6 @@ fn yarn(fields: Fields<'_>, original_context: f64) -> Result<RotaryScaling, Mode
         beta_fast: fields.positive("beta_fast")?.unwrap_or(32.0),
         beta_slow: fields.positive("beta_slow")?.unwrap_or(1.0),
         attention_factor,
+        whole: fields.flag("truncate")?.unwrap_or(true),
     })
 }

@@ -6,11 +6,11 @@
 
 use crate::model::ModelError;
 use crate::model::arch::{
-    Architecture, FIELDS as HF_FIELDS, FieldNames, Positions, Switch, gemma, gpt_neox, gpt2, granite, llama, phi, phi3,
-    qwen2, qwen3, starcoder2,
+    Architecture, FIELDS as HF_FIELDS, FieldNames, Positions, Switch, Value, gemma, gpt_neox, gpt2, granite, llama,
+    mellum, ministral3, phi, phi3, qwen2, qwen3, smollm3, stablelm, starcoder2,
 };
 use crate::model::fields::Fields;
-use crate::model::spec::{Experts, ModelSpec, NormKind, RotaryScaling, Wiring};
+use crate::model::spec::{Experts, ModelSpec, NormKind, QueryGrowth, RotaryScaling, Wiring};
 use crate::model::tensors::{BlockSlot as B, TensorNames};
 
 /// By `general.architecture`.
@@ -29,6 +29,11 @@ pub const ALL: &[(&str, &Architecture)] = &[
     ("gpt2", &GPT2),
     ("starcoder", &GPT_BIGCODE),
     ("gptneox", &GPT_NEOX),
+    ("mistral3", &MISTRAL3),
+    ("smollm3", &SMOLLM3),
+    ("stablelm", &STABLELM),
+    ("granitehybrid", &GRANITE),
+    ("mellum", &MELLUM),
 ];
 
 const FIELDS: FieldNames = FieldNames {
@@ -102,11 +107,88 @@ fn multipliers(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelErro
         block.residual_scale = residual_scale;
         block.attention.scale = number("attention.scale", block.attention.scale)?;
     }
+    // Of this family the field says whether there is any rotation.
+    if fields.flag("rope.scaling.finetuned")? == Some(false) {
+        spec.blocks.iter_mut().for_each(|block| block.attention.rotary = None);
+    }
+    Ok(())
+}
+
+const MISTRAL3: Architecture = Architecture { name: ministral3::MINISTRAL3.name, adjust: growth, ..LLAMA };
+
+fn growth(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    let context = fields.positive("rope.scaling.original_context_length")?.unwrap_or(spec.context as f64) as f32;
+    let beta = fields.positive("attention.temperature_scale")?.map(|beta| beta as f32);
+    for block in &mut spec.blocks {
+        block.attention.query_growth = beta.map(|beta| QueryGrowth { beta, context });
+    }
+    experts(fields, spec)
+}
+
+/// Which blocks are rotated stands in no field.
+const SMOLLM3: Architecture = Architecture { name: smollm3::SMOLLM3.name, adjust: no_rotation, ..LLAMA };
+
+#[allow(clippy::unnecessary_wraps, reason = "the signature of all adjustments")]
+fn no_rotation(_: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    let rotated = smollm3::every(spec, 4);
+    smollm3::apply(spec, &rotated);
+    Ok(())
+}
+
+const STABLELM: Architecture = Architecture {
+    fields: &LAYER_NORM,
+    qkv_bias: Switch::Field("attn_q.bias"),
+    only: &[("attn_q_norm.weight", Value::Flag(false))],
+    adjust: one_norm,
+    names: &NAMES,
+    ..stablelm::STABLELM
+};
+
+fn one_norm(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    if fields.flag("ffn_norm.weight")?.is_none() {
+        spec.blocks.iter_mut().for_each(|block| block.wiring = Wiring::Parallel);
+    }
+    Ok(())
+}
+
+const MELLUM: Architecture =
+    Architecture { name: mellum::MELLUM.name, window: Switch::Always, adjust: own_rotations, ..QWEN3 };
+
+/// Blocks with windows have a base of their own and nothing stretched.
+fn own_rotations(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    windows(fields, spec)?;
+    let base = fields.positive("rope.freq_base_swa")?;
+    for block in spec.blocks.iter_mut().filter(|block| block.attention.window.is_some()) {
+        if let Some(rotary) = &mut block.attention.rotary {
+            (rotary.base, rotary.scaling) = (base.unwrap_or(rotary.base), RotaryScaling::None);
+        }
+    }
+    experts(fields, spec)
+}
+
+/// Takes the window from the blocks that see everything: a truth value for every block says which have one, or a
+/// number says that every so many has none.
+fn windows(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    let name = "attention.sliding_window_pattern";
+    let count = spec.blocks.len();
+    let of_list = |list: &Vec<serde_json::Value>| {
+        let windows: Option<Vec<bool>> = list.iter().map(serde_json::Value::as_bool).collect();
+        windows.filter(|windows| windows.len() == count)
+    };
+    let windows = match fields.get(name) {
+        None => return Ok(()),
+        Some(serde_json::Value::Array(list)) => of_list(list),
+        Some(_) => fields.size(name)?.map(|step| (1..=count).map(|number| number % step != 0).collect()),
+    };
+    let windows = windows.ok_or_else(|| fields.error(name, &format!("{count} truth values, or a number")))?;
+    for (block, window) in spec.blocks.iter_mut().zip(windows) {
+        block.attention.window = block.attention.window.filter(|_| window);
+    }
     Ok(())
 }
 
 const PHI2: Architecture =
-    Architecture { fields: &LAYER_NORM, activation: Some("gelu_new"), only: &[], names: &NAMES, ..phi::PHI };
+    Architecture { fields: &LAYER_NORM, activation: Some("gelu_new"), names: &NAMES, ..phi::PHI };
 
 const PHI3: Architecture = Architecture {
     name: phi3::PHI3.name,

@@ -191,6 +191,19 @@ fn computed(
         let expected = format!("{key}, as wide as keys");
         return Err(ModelError::field(checkpoint.origin(), field, value.to_string(), expected));
     }
+    if let Some(Value::Array(list)) = get("attention.head_count_kv") {
+        let without = |(_, heads): &(usize, &Value)| **heads == json!(0);
+        let numbers: Vec<_> = list.iter().enumerate().filter(without).map(|(block, _)| block.to_string()).collect();
+        if !numbers.is_empty() {
+            let field = format!("{prefix}attention.head_count_kv");
+            let found = format!("0 in the blocks {}", numbers.join(", "));
+            let expected = "attention in every block: Mamba's and others without it cannot be computed";
+            return Err(ModelError::field(checkpoint.origin(), field, found, expected));
+        }
+        if let Some(first) = list.first().filter(|first| list.iter().all(|heads| heads == *first)) {
+            more.insert("attention.head_count_kv".into(), first.clone());
+        }
+    }
     let number = |name: &str| get(name).and_then(|value| value.as_f64());
     let width =
         number("attention.key_length").or_else(|| Some(number("embedding_length")? / number("attention.head_count")?));
@@ -204,9 +217,14 @@ fn computed(
         let copied = [
             ("factor", "rope.scaling.factor"),
             ("original_max_position_embeddings", "rope.scaling.original_context_length"),
+            ("beta_fast", "rope.scaling.yarn_beta_fast"),
+            ("beta_slow", "rope.scaling.yarn_beta_slow"),
         ];
         for (to, from) in copied {
             scaling.extend(get(from).map(|value| (to.to_owned(), value)));
+        }
+        if let Some(all) = get("rope.scaling.yarn_log_multiplier").filter(|all| all.as_f64() != Some(0.0)) {
+            scaling.extend([("mscale".to_owned(), json!(1.0)), ("mscale_all_dim".to_owned(), all)]);
         }
         // The divisors of frequencies stand in tensors: see `factors`.
         if scaling["rope_type"] != "longrope" {

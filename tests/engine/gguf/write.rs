@@ -40,6 +40,14 @@ impl Writer {
         self.field(name, 7, &[value.into()]);
     }
 
+    pub fn wholes(&mut self, name: &str, values: &[usize]) {
+        self.list(name, 4, &values.iter().map(|&value| (value as u32).to_le_bytes().to_vec()).collect::<Vec<_>>());
+    }
+
+    pub fn flags(&mut self, name: &str, values: &[bool]) {
+        self.list(name, 7, &values.iter().map(|&value| vec![value.into()]).collect::<Vec<_>>());
+    }
+
     fn list(&mut self, name: &str, kind: u32, items: &[Vec<u8>]) {
         let head = [&kind.to_le_bytes()[..], &(items.len() as u64).to_le_bytes()].concat();
         self.field(name, 9, &[&head[..], &items.concat()].concat());
@@ -147,6 +155,7 @@ fn name(slot: Slot) -> String {
         B::DownBias => "ffn_down.bias",
         B::AttentionOutputNorm => "post_attention_norm.weight",
         B::MlpOutputNorm => "post_ffw_norm.weight",
+        B::QueryNormBias | B::KeyNormBias => panic!("{slot:?} is not written here"),
     };
     match slot {
         Slot::Embedding => "token_embd.weight".into(),
@@ -182,7 +191,7 @@ pub fn converted(model: &Model, folder: &Path, architecture: &str, dtype: Tensor
         }
         let mut shape = spec.shape(slot);
         if let Slot::Block(_, BlockSlot::Query | BlockSlot::Key | BlockSlot::QueryBias | BlockSlot::KeyBias) = slot
-            && ["llama", "granite"].contains(&architecture)
+            && ["llama", "granite", "granitehybrid", "mistral3", "smollm3"].contains(&architecture)
         {
             values = neighbours(&values, spec.heads.dim, shape.get(1).copied().unwrap_or(1));
         }
@@ -242,7 +251,7 @@ fn fields(writer: &mut Writer, spec: &ModelSpec, architecture: &str) {
     }
     // Converters write zero where there is none.
     writer.whole(&key("attention.sliding_window"), block.attention.window.unwrap_or(0));
-    if architecture == "granite" {
+    if architecture.starts_with("granite") {
         writer.float(&key("embedding_scale"), spec.embedding.scale);
         writer.float(&key("residual_scale"), block.residual_scale);
         writer.float(&key("attention.scale"), block.attention.scale);

@@ -30,7 +30,16 @@ fn region(positions: Range<usize>) -> Region {
 
 fn with(window: Option<usize>, soft_cap: Option<f32>) -> spec::Attention {
     let scale = (HEADS.dim as f32).sqrt().recip();
-    spec::Attention { qkv_bias: false, output_bias: false, qk_norm: false, rotary: None, window, scale, soft_cap }
+    spec::Attention {
+        qkv_bias: false,
+        output_bias: false,
+        qk_norm: false,
+        rotary: None,
+        window,
+        scale,
+        soft_cap,
+        query_growth: None,
+    }
 }
 
 /// The last rows of a text, `[rows, heads * head_dim]`.

@@ -149,6 +149,7 @@ pub(super) fn plain_attention() -> spec::Attention {
         window: None,
         scale: 0.7,
         soft_cap: None,
+        query_growth: None,
     }
 }
 
