@@ -43,7 +43,46 @@ pub struct Weights<M, V> {
     /// `[vocab_size]`.
     pub head_bias: Option<V>,
     pub final_norm: Option<NormWeights<V>>,
+    /// `None` where blocks have no inputs of their own.
+    pub layer_inputs: Option<LayerInputsWeights<M, V>>,
     pub blocks: Vec<BlockWeights<M, V>>,
+}
+
+/// Those that make the inputs of blocks.
+pub struct LayerInputsWeights<M, V> {
+    /// `[vocab_size, blocks * width]`.
+    pub table: M,
+    /// `[blocks * width, hidden]`.
+    pub projection: M,
+    /// Of each block's projected input, `[width]`.
+    pub norm: NormWeights<V>,
+}
+
+/// Those with which a block reads its own input.
+pub struct InputWeights<M, V> {
+    /// `[width, hidden]`.
+    pub gate: M,
+    /// `[hidden, width]`.
+    pub projection: M,
+    /// Of what is added.
+    pub norm: NormWeights<V>,
+}
+
+/// Those of experts beside an MLP.
+pub struct BesideWeights<M, V> {
+    /// `[experts, hidden]` in f32.
+    pub router: M,
+    /// Of what the router reads, divided by the root of `hidden`.
+    pub router_norm: NormWeights<V>,
+    /// Factors of the experts, `[experts]`.
+    pub scale: Vec<f32>,
+    /// Of the MLP's output.
+    pub mlp_norm: NormWeights<V>,
+    /// Of the experts' input.
+    pub norm: NormWeights<V>,
+    /// Of their output.
+    pub output_norm: NormWeights<V>,
+    pub mlps: Vec<MlpWeights<M, V>>,
 }
 
 /// Those of a block.
@@ -51,11 +90,12 @@ pub struct BlockWeights<M, V> {
     pub attention_norm: NormWeights<V>,
     /// Of what attention adds.
     pub attention_output_norm: Option<NormWeights<V>>,
-    /// Query, key and value one below the other, `[(heads + 2 * kv_heads) * head_dim, hidden]`.
+    /// Query, key and value one below the other, `[(heads + 2 * kv_heads) * head_dim, hidden]`; only the query where
+    /// keys and values are another block's.
     pub qkv: M,
     /// Bias of `qkv`.
     pub qkv_bias: Option<V>,
-    /// Norms of query and key heads, `[head_dim]` each.
+    /// Norms of query and key heads, `[head_dim]` each; the second is the first again where there are no keys.
     pub qk_norm: Option<(NormWeights<V>, NormWeights<V>)>,
     /// `[hidden, heads * head_dim]`.
     pub output: M,
@@ -69,6 +109,14 @@ pub struct BlockWeights<M, V> {
     pub router: Option<M>,
     /// The MLP, or the experts.
     pub mlps: Vec<MlpWeights<M, V>>,
+    pub beside: Option<BesideWeights<M, V>>,
+    pub input: Option<InputWeights<M, V>>,
+    /// Factor of what comes out.
+    pub output_scale: Option<f32>,
+    /// Of the router, `[experts]`.
+    pub router_bias: Option<V>,
+    /// Of each query head.
+    pub sinks: Option<Vec<f32>>,
 }
 
 /// Those of an MLP.
@@ -105,6 +153,14 @@ impl<M, V> Weights<M, V> {
             head: if spec.head.tied { None } else { Some(end(Slot::Head)?) },
             head_bias: walk.vector_if(spec.head.bias, &[Slot::HeadBias])?,
             final_norm: if spec.final_norm { Some(walk.norm(Slot::FinalNorm, Slot::FinalNormBias)?) } else { None },
+            layer_inputs: match spec.layer_inputs {
+                None => None,
+                Some(_) => Some(LayerInputsWeights {
+                    table: end(Slot::LayerTable)?,
+                    projection: end(Slot::LayerProjection)?,
+                    norm: walk.norm(Slot::LayerProjectionNorm, Slot::LayerProjectionNorm)?,
+                }),
+            },
             blocks: (0..spec.blocks.len()).map(|block| walk.block(block)).collect::<Result<_, _>>()?,
         })
     }
@@ -112,7 +168,8 @@ impl<M, V> Weights<M, V> {
     /// All matrices, in the order in which they are packed.
     pub fn matrices(&self) -> impl Iterator<Item = &M> {
         let ends = [&self.embedding].into_iter().chain(self.projections.iter().flatten()).chain(&self.head);
-        ends.chain(self.blocks.iter().flat_map(BlockWeights::matrices))
+        let inputs = self.layer_inputs.iter().flat_map(|inputs| [&inputs.table, &inputs.projection]);
+        ends.chain(inputs).chain(self.blocks.iter().flat_map(BlockWeights::matrices))
     }
 
     /// Weights that every row is multiplied with; of experts those that it takes. `weights` are those of a
@@ -120,9 +177,19 @@ impl<M, V> Weights<M, V> {
     pub fn multiplied(&self, spec: &ModelSpec, weights: impl Fn(&M) -> usize + Copy) -> usize {
         let head = self.head.as_ref().unwrap_or(&self.embedding);
         let ends: usize = [head].into_iter().chain(self.projections.iter().flatten()).map(weights).sum();
+        let ends = ends + self.layer_inputs.iter().map(|inputs| weights(&inputs.projection)).sum::<usize>();
         let of_block = |(block, spec): (&BlockWeights<M, V>, &Block)| {
-            let used = spec.mlp.experts.map_or(1, |experts| experts.used);
-            let mlp: usize = block.mlps.iter().take(used).flat_map(|mlp| [&mlp.up, &mlp.down]).map(weights).sum();
+            let used = |mlp: Mlp| mlp.experts.map_or(1, |experts| experts.used);
+            let of = |mlps: &[MlpWeights<M, V>], used: usize| -> usize {
+                mlps.iter().take(used).flat_map(|mlp| [&mlp.up, &mlp.down]).map(weights).sum()
+            };
+            let mut mlp = of(&block.mlps, used(spec.mlp));
+            if let (Some(beside), Some(spec)) = (&block.beside, spec.beside) {
+                mlp += weights(&beside.router) + of(&beside.mlps, used(spec));
+            }
+            if let Some(input) = &block.input {
+                mlp += weights(&input.gate) + weights(&input.projection);
+            }
             mlp + [&block.qkv, &block.output].into_iter().chain(&block.router).map(weights).sum::<usize>()
         };
         ends + self.blocks.iter().zip(&spec.blocks).map(of_block).sum::<usize>()
@@ -132,7 +199,11 @@ impl<M, V> Weights<M, V> {
 impl<M, V> BlockWeights<M, V> {
     fn matrices(&self) -> impl Iterator<Item = &M> {
         let mlps = self.mlps.iter().flat_map(|mlp| [&mlp.up, &mlp.down]);
-        [&self.qkv, &self.output].into_iter().chain(&self.router).chain(mlps)
+        let beside = self.beside.iter().flat_map(|beside| {
+            [&beside.router].into_iter().chain(beside.mlps.iter().flat_map(|mlp| [&mlp.up, &mlp.down]))
+        });
+        let input = self.input.iter().flat_map(|input| [&input.gate, &input.projection]);
+        [&self.qkv, &self.output].into_iter().chain(&self.router).chain(mlps).chain(beside).chain(input)
     }
 }
 
@@ -181,8 +252,11 @@ impl<P: Packer> Walk<'_, P> {
         let norm_if =
             |there: bool, weight, bias| if there { norm(weight, bias).map(Some) } else { Ok::<_, BackendError>(None) };
         let sandwich = spec.wiring == Wiring::Sandwich;
+        let own_keys = spec.attention.keys_of.is_none();
+        let parts = if own_keys { 3 } else { 1 };
         let qk_norm = if spec.attention.qk_norm {
-            Some((norm(B::QueryNorm, B::QueryNormBias)?, norm(B::KeyNorm, B::KeyNormBias)?))
+            let key = if own_keys { (B::KeyNorm, B::KeyNormBias) } else { (B::QueryNorm, B::QueryNormBias) };
+            Some((norm(B::QueryNorm, B::QueryNormBias)?, norm(key.0, key.1)?))
         } else {
             None
         };
@@ -190,8 +264,9 @@ impl<P: Packer> Walk<'_, P> {
         Ok(BlockWeights {
             attention_norm: norm(B::AttentionNorm, B::AttentionNormBias)?,
             attention_output_norm: norm_if(sandwich, B::AttentionOutputNorm, B::AttentionOutputNorm)?,
-            qkv: matrix(&[B::Query, B::Key, B::Value], MatrixRole::Block)?,
-            qkv_bias: self.vector_if(spec.attention.qkv_bias, &of(&[B::QueryBias, B::KeyBias, B::ValueBias]))?,
+            qkv: matrix(&[B::Query, B::Key, B::Value][..parts], MatrixRole::Block)?,
+            qkv_bias: self
+                .vector_if(spec.attention.qkv_bias, &of(&[B::QueryBias, B::KeyBias, B::ValueBias][..parts]))?,
             qk_norm,
             output: matrix(&[B::Output], MatrixRole::Block)?,
             output_bias: self.vector_if(spec.attention.output_bias, &of(&[B::OutputBias]))?,
@@ -204,6 +279,46 @@ impl<P: Packer> Walk<'_, P> {
                     .map(|expert| self.mlp(spec.mlp, |slot| Slot::Expert(block, expert, slot)))
                     .collect::<Result<_, _>>()?,
             },
+            beside: spec.beside.map(|mlp| self.beside(block, mlp)).transpose()?,
+            input: match self.model.spec.layer_inputs {
+                None => None,
+                Some(_) => Some(InputWeights {
+                    gate: matrix(&[B::InputGate], MatrixRole::Block)?,
+                    projection: matrix(&[B::InputProjection], MatrixRole::Block)?,
+                    norm: norm(B::InputNorm, B::InputNorm)?,
+                }),
+            },
+            router_bias: self
+                .vector_if(spec.mlp.experts.is_some_and(|experts| experts.router_bias), &of(&[B::RouterBias]))?,
+            sinks: match spec.attention.sinks {
+                false => None,
+                true => Some(self.values(&of(&[B::Sinks]))?),
+            },
+            output_scale: match spec.output_scale {
+                false => None,
+                true => self.values(&of(&[B::OutputScale]))?.first().copied(),
+            },
+        })
+    }
+
+    /// Experts beside the MLP of a block.
+    fn beside(&self, block: usize, mlp: Mlp) -> Result<BesideWeights<P::Matrix, P::Vector>, BackendError> {
+        use BlockSlot as B;
+        let of = |slot| Slot::Block(block, slot);
+        let norm = |slot| self.norm(of(slot), of(slot));
+        let root = (self.model.spec.hidden as f32).sqrt().recip();
+        let scale: Vec<f32> = self.values(&[of(B::RouterScale)])?.into_iter().map(|scale| scale * root).collect();
+        let count = mlp.experts.map_or(0, |experts| experts.count);
+        Ok(BesideWeights {
+            router: self.packer.matrix(&[of(B::Router)], MatrixRole::Router)?,
+            router_norm: NormWeights { weight: self.packer.vector(scale)?, bias: None },
+            scale: self.values(&[of(B::ExpertScale)])?,
+            mlp_norm: norm(B::BesideMlpNorm)?,
+            norm: norm(B::ExpertsNorm)?,
+            output_norm: norm(B::ExpertsOutputNorm)?,
+            mlps: (0..count)
+                .map(|expert| self.mlp(mlp, |slot| Slot::Expert(block, expert, slot)))
+                .collect::<Result<_, _>>()?,
         })
     }
 

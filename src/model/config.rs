@@ -9,7 +9,7 @@ use super::arch::{self, Architecture, Positions, Switch, Value};
 use super::fields::{self, Fields};
 use super::spec::{Activation, Attention, Block, Embedding, Head, Heads, Mlp, ModelSpec, Norm};
 
-pub(super) use rotary::rotary_of;
+pub(super) use rotary::{proportional, rotary_of};
 
 /// Most blocks, and most experts of a block, that are believed: each takes memory before a tensor is looked
 /// for.
@@ -93,6 +93,11 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
             scale: (heads.dim as f32).sqrt().recip(),
             soft_cap: None,
             query_growth: None,
+            heads: None,
+            value_norm: false,
+            value_is_key: false,
+            keys_of: None,
+            sinks: false,
         },
         mlp: Mlp {
             intermediate: match fields.size(names.intermediate)? {
@@ -105,6 +110,8 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
             bias: on(arch.mlp_bias)?,
             experts: None,
         },
+        beside: None,
+        output_scale: false,
     };
     let mut spec = ModelSpec {
         architecture: arch.name,
@@ -125,13 +132,14 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
         bos: fields.ids("bos_token_id")?.and_then(|ids| ids.first().copied()),
         eos: fields.ids("eos_token_id")?.unwrap_or_default(),
         names: arch.names,
+        layer_inputs: None,
     };
     layer_types(fields, &mut spec)?;
     (arch.adjust)(fields, &mut spec)?;
     for block in &mut spec.blocks {
         // A window that reaches as far as the context is none.
         block.attention.window = block.attention.window.filter(|&window| window < context);
-        if let Some(experts) = block.mlp.experts
+        if let Some(experts) = block.mlp.experts.or(block.beside.and_then(|mlp| mlp.experts))
             && (experts.count > MAX_PARTS || experts.used > experts.count)
         {
             let expected = format!("no more than the number of experts, and these up to {MAX_PARTS}");
@@ -155,10 +163,9 @@ fn architecture(fields: Fields<'_>) -> Result<&'static Architecture, ModelError>
 
 /// Refuses values that change what a model computes in ways that aren't supported.
 fn refuse(arch: &Architecture, fields: Fields<'_>) -> Result<(), ModelError> {
-    if fields.get("quantization_config").is_some() {
-        let eight_bits =
-            fields.get("quantization_config").and_then(|how| how.get("quant_method")?.as_str()) == Some("fp8");
-        let expected = if eight_bits {
+    let method = fields.get("quantization_config").map(|how| how.get("quant_method").and_then(|how| how.as_str()));
+    if method.is_some_and(|method| !(arch.blocks_of_four_bits && method == Some("mxfp4"))) {
+        let expected = if method == Some(Some("fp8")) {
             "nothing: weights in 8-bit floats are not read; get a GGUF file of the model, or its weights in BF16"
         } else {
             "nothing: of quantised models only GGUF files are read; get the model's original weights"
@@ -168,6 +175,10 @@ fn refuse(arch: &Architecture, fields: Fields<'_>) -> Result<(), ModelError> {
     for (field, only) in arch.only {
         let expected = match *only {
             Value::Flag(flag) => fields.flag(field)?.filter(|&found| found != flag).map(|_| flag.to_string()),
+            Value::Number(number) => {
+                let found = fields.positive(field)?;
+                found.filter(|found| found.to_bits() != number.to_bits()).map(|_| number.to_string())
+            }
             Value::Text(text) => fields.text(field)?.filter(|&found| found != text).map(|_| format!("{text:?}")),
         };
         if let Some(expected) = expected {
@@ -399,6 +410,56 @@ mod tests {
         assert_eq!(read("mistral").expect("readable").architecture, "MistralForCausalLM");
         let message = read("mistral4").expect_err("unknown").to_string();
         assert!(message.contains("`text_config.model_type`") && message.contains("\"ministral3\""), "{message}");
+    }
+
+    fn gemma4(extra: &str) -> Result<ModelSpec, ModelError> {
+        let text = config(&format!(
+            r#","head_dim":16,"hidden_size_per_layer_input":0,"sliding_window":8,"num_key_value_heads":2,
+            "layer_types":["sliding_attention","full_attention"]{extra}"#
+        ));
+        read_text(&text.replace("Llama", "Gemma4"))
+    }
+
+    #[test]
+    fn gemma_4_has_wide_heads_where_it_sees_everything() {
+        let wide = r#","global_head_dim":32,"num_global_key_value_heads":1"#;
+        let heads = |extra: &str| gemma4(extra).map(|spec| [spec.heads_of(0), spec.heads_of(1)]).expect(extra);
+        let [narrow, same] = [Heads { query: 4, kv: 2, dim: 16 }, Heads { query: 4, kv: 1, dim: 32 }];
+        assert_eq!(heads(&format!(r#","attention_k_eq_v":true{wide}"#)), [narrow, same]);
+        assert_eq!(heads(wide), [narrow, Heads { kv: 2, ..same }], "only with values that are keys");
+        assert_eq!(heads(""), [narrow, Heads { kv: 2, dim: 512, ..same }]);
+        let again = r#","attention_k_eq_v":true,"per_layer_config":{"1":{"head_dim":32,"num_key_value_heads":1}}"#;
+        assert_eq!(heads(again), [narrow, same]);
+        assert!(gemma4(r#","attention_k_eq_v":true"#).expect("readable").blocks[1].attention.value_is_key);
+        let message = gemma4(r#","num_kv_shared_layers":1"#).expect_err("nothing to share").to_string();
+        assert!(message.contains("`num_kv_shared_layers`") && message.contains("block 1"), "{message}");
+        for (extra, field) in [
+            (r#","use_bidirectional_attention":"all""#, "use_bidirectional_attention"),
+            (r#","hidden_size_per_layer_input":4,"vocab_size_per_layer_input":99"#, "vocab_size_per_layer_input"),
+            (r#","enable_moe_block":true,"num_experts":2,"top_k_experts":3,"moe_intermediate_size":8"#, "num_experts"),
+            (r#","global_head_dim":15"#, "num_global_key_value_heads"),
+        ] {
+            let message = gemma4(extra).expect_err(extra).to_string();
+            assert!(message.contains(&format!("`{field}")), "{message}");
+        }
+    }
+
+    #[test]
+    fn experts_of_gpt_oss_may_be_in_blocks_of_four_bits_and_nothing_else() {
+        let extra = r#","num_local_experts":4,"num_experts_per_tok":2,"rope_scaling":{"rope_type":"yarn","factor":2}"#;
+        let read = |more: &str| read_text(&config(&format!("{extra}{more}")).replace("Llama", "GptOss"));
+        let spec = read(r#","quantization_config":{"quant_method":"mxfp4"}"#).expect("readable");
+        assert!(spec.blocks.iter().all(|block| block.attention.sinks && block.mlp.bias && block.attention.qkv_bias));
+        for (more, field) in [
+            (r#","swiglu_limit":6.0"#, "swiglu_limit"),
+            (r#","quantization_config":{"quant_method":"gptq"}"#, "quantization_config"),
+        ] {
+            let message = read(more).expect_err(more).to_string();
+            assert!(message.contains(&format!("`{field}`")), "{message}");
+        }
+        let mxfp4 = config(r#","quantization_config":{"quant_method":"mxfp4"}"#);
+        assert!(read_text(&mxfp4).expect_err("another architecture").to_string().contains("`quantization_config`"));
+        assert!(read_text(&config(r#","num_local_experts":4"#).replace("Llama", "GptOss")).is_err(), "no scaling");
     }
 
     #[test]

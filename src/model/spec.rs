@@ -15,7 +15,7 @@ pub struct ModelSpec {
     pub context: usize,
     /// From a token and its position to the residual stream.
     pub embedding: Embedding,
-    /// The attention heads, the same in every block.
+    /// The attention heads, of all blocks that don't say otherwise.
     pub heads: Heads,
     /// Every norm over the residual stream.
     pub norm: Norm,
@@ -31,6 +31,31 @@ pub struct ModelSpec {
     pub eos: Vec<u32>,
     /// Where the checkpoint keeps the tensors.
     pub names: &'static TensorNames,
+    /// Every block reads something of its own of each token.
+    pub layer_inputs: Option<LayerInputs>,
+}
+
+impl ModelSpec {
+    /// Heads of a block.
+    pub fn heads_of(&self, block: usize) -> Heads {
+        self.blocks[block].attention.heads.unwrap_or(self.heads)
+    }
+
+    /// The block whose keys and values a block reads: itself, or one before it.
+    pub fn keys_of(&self, block: usize) -> usize {
+        self.blocks[block].attention.keys_of.unwrap_or(block)
+    }
+}
+
+/// Inputs of blocks (`Gemma4TextModel.project_per_layer_inputs` of transformers). Of a token and a block there is a
+/// row `[width]`: `(norm(project(x) / sqrt(hidden)) + table[token] * sqrt(width)) / sqrt(2)`, `x` being the beginning
+/// of the residual stream. After its MLP the block adds `norm(project(activation(gate(x)) * row))`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LayerInputs {
+    /// Width of a block's input.
+    pub width: usize,
+    /// Rows of the table; at least as many as those of the embedding.
+    pub vocab_size: usize,
 }
 
 /// How a row of the residual stream begins.
@@ -100,6 +125,10 @@ pub struct Block {
     pub attention: Attention,
     /// Its MLP.
     pub mlp: Mlp,
+    /// Experts beside the MLP, on the same input under norms of their own; their outputs are added.
+    pub beside: Option<Mlp>,
+    /// What comes out of the block is multiplied by a number in the checkpoint.
+    pub output_scale: bool,
 }
 
 /// How the parts of a block hang together. Norms are numbered in the order in which they're applied.
@@ -136,6 +165,16 @@ pub struct Attention {
     pub soft_cap: Option<f32>,
     /// Queries grow with their position, after they are rotated.
     pub query_growth: Option<QueryGrowth>,
+    /// Heads, where they aren't the model's.
+    pub heads: Option<Heads>,
+    /// Value heads are normalised, without weights.
+    pub value_norm: bool,
+    /// Values are what keys are before they are normalised.
+    pub value_is_key: bool,
+    /// The block before this one whose keys and values it reads; it makes none.
+    pub keys_of: Option<usize>,
+    /// Every query head has a sink: a score that takes a share of the softmax and adds nothing.
+    pub sinks: bool,
 }
 
 /// Queries at far positions are multiplied by `1 + beta * ln(1 + floor(position / context))`, which keeps
@@ -237,6 +276,8 @@ pub struct Experts {
     pub used: usize,
     /// Probabilities of those that a row takes are scaled so that they add up to 1.
     pub normalised: bool,
+    /// The router has a bias.
+    pub router_bias: bool,
 }
 
 /// A nonlinearity.
@@ -250,4 +291,7 @@ pub enum Activation {
     GeluTanh,
     /// `max(x, 0)`.
     Relu,
+    /// With a gate `g` and what it gates `u`: `min(g, 7) / (1 + exp(-1.702 * min(g, 7))) * (1 + clamp(u, -7, 7))`
+    /// (`GptOssExperts` of transformers).
+    ClampedSwish,
 }

@@ -1,6 +1,6 @@
 //! Which tensors a model consists of: slots, their shapes, and where checkpoints keep them.
 
-use super::spec::{Block, ModelSpec, NormKind, Wiring};
+use super::spec::{Block, Heads, Mlp, ModelSpec, NormKind, Wiring};
 
 /// A place for one tensor of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,12 @@ pub enum Slot {
     Block(usize, BlockSlot),
     /// A tensor of expert number `.1` of block number `.0`.
     Expert(usize, usize, BlockSlot),
+    /// Table of the inputs of blocks `[vocab_size, blocks * width]`.
+    LayerTable,
+    /// From `hidden` to the inputs of blocks `[blocks * width, hidden]`.
+    LayerProjection,
+    /// Weight of the norm of a block's projected input `[width]`.
+    LayerProjectionNorm,
 }
 
 /// A place for one tensor of a block. Matrices are `[outputs, inputs]`.
@@ -58,6 +64,22 @@ pub enum BlockSlot {
     MlpOutputNorm,
     QueryNormBias,
     KeyNormBias,
+    /// Factor of what comes out.
+    OutputScale,
+    /// To and from the width of the block's own input, and the norm of what that adds.
+    InputGate,
+    InputProjection,
+    InputNorm,
+    /// Of experts beside the MLP: weight of the norm of what the router reads, factors of the experts, norms of the
+    /// MLP's output, the experts' input and their output.
+    RouterScale,
+    ExpertScale,
+    BesideMlpNorm,
+    ExpertsNorm,
+    ExpertsOutputNorm,
+    RouterBias,
+    /// One score for each query head.
+    Sinks,
 }
 
 /// Where a family of checkpoints keeps the tensors. All names but the head's have a prefix in front of them;
@@ -89,6 +111,10 @@ pub struct TensorNames {
     pub in_expert: &'static [(BlockSlot, &'static str)],
     /// Matrices of blocks are stored as `[inputs, outputs]`.
     pub transposed: bool,
+    /// Names of [`Slot::LayerTable`], [`Slot::LayerProjection`] and [`Slot::LayerProjectionNorm`].
+    pub layer_inputs: [&'static str; 3],
+    /// Tensors that hold several slots of every expert, where all experts of a block are one tensor.
+    pub fused_expert: &'static [(BlockSlot, Fused)],
 }
 
 /// Which rows of a tensor with several slots are one of them.
@@ -98,6 +124,8 @@ pub enum Fused {
     Stacked(usize, usize),
     /// Query, key and value one below the other; this is the one with this number.
     Qkv(usize),
+    /// Slots whose outputs take turns; this is the one with this number, of so many.
+    Interleaved(usize, usize),
     /// Groups of heads, each with parts of query, key and value in an order of its own.
     QkvGroups {
         /// Number of groups; `None` for one per head.
@@ -154,10 +182,13 @@ impl Slot {
         use BlockSlot as B;
         match self {
             Self::Embedding | Self::Head | Self::ProjectIn | Self::ProjectOut => true,
+            Self::LayerTable | Self::LayerProjection => true,
             Self::Block(_, slot) | Self::Expert(_, _, slot) => {
-                matches!(slot, B::Query | B::Key | B::Value | B::Output | B::Gate | B::Up | B::Down)
+                let mlp = matches!(slot, B::Gate | B::Up | B::Down | B::InputGate | B::InputProjection);
+                mlp || matches!(slot, B::Query | B::Key | B::Value | B::Output)
             }
             Self::Positions | Self::FinalNorm | Self::FinalNormBias | Self::HeadBias => false,
+            Self::LayerProjectionNorm => false,
         }
     }
 }
@@ -177,10 +208,11 @@ impl ModelSpec {
         add(self.final_norm && self.norm.kind == NormKind::Layer, &[Slot::FinalNormBias]);
         add(!self.head.tied, &[Slot::Head]);
         add(self.head.bias, &[Slot::HeadBias]);
+        add(self.layer_inputs.is_some(), &[Slot::LayerTable, Slot::LayerProjection, Slot::LayerProjectionNorm]);
         for (number, block) in self.blocks.iter().enumerate() {
             let (in_block, in_expert) = self.block_slots(block);
             slots.extend(in_block.iter().map(|&slot| Slot::Block(number, slot)));
-            let experts = block.mlp.experts.map_or(0, |experts| experts.count);
+            let experts = self.expert_mlp(number).experts.map_or(0, |experts| experts.count);
             for expert in 0..experts {
                 slots.extend(in_expert.iter().map(|&slot| Slot::Expert(number, expert, slot)));
             }
@@ -194,48 +226,59 @@ impl ModelSpec {
         let layer_norm = self.norm.kind == NormKind::Layer;
         let two_norms = block.wiring != Wiring::Parallel;
         let sandwich = block.wiring == Wiring::Sandwich;
-        let mut slots = vec![B::AttentionNorm, B::Query, B::Key, B::Value, B::Output];
+        let own_keys = block.attention.keys_of.is_none();
+        let mut slots = vec![B::AttentionNorm, B::Query, B::Output];
         let mut add = |there: bool, more: &[B]| {
             if there {
                 slots.extend(more);
             }
         };
+        add(own_keys, &[B::Key, B::Value]);
         add(layer_norm, &[B::AttentionNormBias]);
         add(two_norms, &[B::MlpNorm]);
         add(two_norms && layer_norm, &[B::MlpNormBias]);
         add(sandwich, &[B::AttentionOutputNorm, B::MlpOutputNorm]);
-        add(block.attention.qkv_bias, &[B::QueryBias, B::KeyBias, B::ValueBias]);
+        add(block.attention.qkv_bias, &[B::QueryBias]);
+        add(block.attention.qkv_bias && own_keys, &[B::KeyBias, B::ValueBias]);
         add(block.attention.output_bias, &[B::OutputBias]);
-        add(block.attention.qk_norm, &[B::QueryNorm, B::KeyNorm]);
-        add(block.attention.qk_norm && layer_norm, &[B::QueryNormBias, B::KeyNormBias]);
-        let mut mlp = vec![B::Up, B::Down];
-        if block.mlp.gated {
-            mlp.insert(0, B::Gate);
-        }
-        if block.mlp.bias {
-            let biases = mlp.iter().map(|slot| match slot {
-                B::Gate => B::GateBias,
-                B::Up => B::UpBias,
-                _ => B::DownBias,
-            });
-            mlp.extend(biases.collect::<Vec<_>>());
-        }
+        add(block.attention.qk_norm, &[B::QueryNorm]);
+        add(block.attention.qk_norm && own_keys, &[B::KeyNorm]);
+        add(block.attention.qk_norm && layer_norm, &[B::QueryNormBias]);
+        add(block.attention.qk_norm && layer_norm && own_keys, &[B::KeyNormBias]);
+        add(block.attention.sinks, &[B::Sinks]);
+        add(block.mlp.experts.is_some_and(|experts| experts.router_bias), &[B::RouterBias]);
+        add(block.output_scale, &[B::OutputScale]);
+        add(self.layer_inputs.is_some(), &[B::InputGate, B::InputProjection, B::InputNorm]);
+        let mlp = mlp_slots(block.mlp);
         if block.mlp.experts.is_some() {
             slots.push(B::Router);
             return (slots, mlp);
         }
         slots.extend(mlp);
-        (slots, Vec::new())
+        let Some(experts) = block.beside else { return (slots, Vec::new()) };
+        slots.extend([B::Router, B::RouterScale, B::ExpertScale]);
+        slots.extend([B::BesideMlpNorm, B::ExpertsNorm, B::ExpertsOutputNorm]);
+        (slots, mlp_slots(experts))
+    }
+
+    /// The experts of a block, or else its MLP.
+    fn expert_mlp(&self, block: usize) -> Mlp {
+        let block = &self.blocks[block];
+        block.beside.unwrap_or(block.mlp)
     }
 
     /// Shape of the tensor in `slot`.
     pub fn shape(&self, slot: Slot) -> Vec<usize> {
         use BlockSlot as B;
         let hidden = self.hidden;
-        let query = self.heads.query * self.heads.dim;
-        let key = self.heads.kv * self.heads.dim;
         let Some((block, in_block)) = slot.in_block() else {
+            let inputs = self.layer_inputs.map_or(0, |inputs| inputs.width);
             return match slot {
+                Slot::LayerTable => {
+                    vec![self.layer_inputs.map_or(0, |inputs| inputs.vocab_size), self.blocks.len() * inputs]
+                }
+                Slot::LayerProjection => vec![self.blocks.len() * inputs, hidden],
+                Slot::LayerProjectionNorm => vec![inputs],
                 Slot::Positions => vec![self.context + self.embedding.positions.unwrap_or(0), hidden],
                 Slot::ProjectIn => vec![hidden, self.embedding.width],
                 Slot::ProjectOut => vec![self.embedding.width, hidden],
@@ -244,8 +287,13 @@ impl ModelSpec {
                 _ => vec![self.vocab_size, self.embedding.width],
             };
         };
-        let mlp = self.blocks[block].mlp;
+        let Heads { query, kv, dim } = self.heads_of(block);
+        let (query, key) = (query * dim, kv * dim);
+        let experts = self.expert_mlp(block);
+        let mlp = if matches!(slot, Slot::Expert(..)) { experts } else { self.blocks[block].mlp };
         let inner = mlp.intermediate;
+        let count = experts.experts.map_or(0, |experts| experts.count);
+        let inputs = self.layer_inputs.map_or(0, |inputs| inputs.width);
         match in_block {
             B::AttentionNorm
             | B::AttentionNormBias
@@ -254,14 +302,24 @@ impl ModelSpec {
             | B::MlpNormBias
             | B::MlpOutputNorm
             | B::OutputBias
-            | B::DownBias => vec![hidden],
+            | B::DownBias
+            | B::InputNorm
+            | B::RouterScale
+            | B::BesideMlpNorm
+            | B::ExpertsNorm
+            | B::ExpertsOutputNorm => vec![hidden],
             B::Query => vec![query, hidden],
             B::Key | B::Value => vec![key, hidden],
             B::Output => vec![hidden, query],
             B::QueryBias => vec![query],
             B::KeyBias | B::ValueBias => vec![key],
-            B::QueryNorm | B::KeyNorm | B::QueryNormBias | B::KeyNormBias => vec![self.heads.dim],
-            B::Router => vec![mlp.experts.map_or(0, |experts| experts.count), hidden],
+            B::QueryNorm | B::KeyNorm | B::QueryNormBias | B::KeyNormBias => vec![dim],
+            B::Router => vec![count, hidden],
+            B::ExpertScale | B::RouterBias => vec![count],
+            B::Sinks => vec![self.heads_of(block).query],
+            B::OutputScale => vec![1],
+            B::InputGate => vec![inputs, hidden],
+            B::InputProjection => vec![hidden, inputs],
             B::Gate | B::Up => vec![inner, hidden],
             B::Down => vec![hidden, inner],
             B::GateBias | B::UpBias => vec![inner],
@@ -271,6 +329,12 @@ impl ModelSpec {
     /// Where the tensor in `slot` is kept, in a checkpoint with this prefix.
     pub fn source(&self, slot: Slot, prefix: &str) -> Source {
         let names = self.names;
+        let slot = match slot {
+            Slot::Block(block, BlockSlot::Value) if self.blocks[block].attention.value_is_key => {
+                Slot::Block(block, BlockSlot::Key)
+            }
+            slot => slot,
+        };
         let mut shape = self.shape(slot);
         let whole = StridedRanges::one(0, shape[0]);
         let named = |name: String| Source { name, shape: shape.clone(), transposed: false, outputs: whole };
@@ -288,23 +352,30 @@ impl ModelSpec {
             Slot::FinalNormBias => return named(format!("{prefix}{}.bias", names.final_norm)),
             Slot::Head => return named(format!("{outer}{}.weight", names.head)),
             Slot::HeadBias => return named(format!("{outer}{}.bias", names.head)),
+            Slot::LayerTable => return named(format!("{prefix}{}", names.layer_inputs[0])),
+            Slot::LayerProjection => return named(format!("{prefix}{}", names.layer_inputs[1])),
+            Slot::LayerProjectionNorm => return named(format!("{prefix}{}", names.layer_inputs[2])),
             Slot::Block(block, slot) => format!("{prefix}{}{block}.{}", names.block, find(names.in_block, slot)),
             Slot::Expert(block, expert, slot) => {
                 let name = find(names.in_expert, slot);
                 let Some(before) = names.expert else {
-                    let own = shape[0];
-                    shape.insert(0, self.blocks[block].mlp.experts.map_or(0, |experts| experts.count));
-                    let (name, outputs) =
-                        (format!("{prefix}{}{block}.{name}", names.block), StridedRanges::one(expert * own, own));
+                    let mut outputs = whole;
+                    if let Some((_, fused)) = names.fused_expert.iter().find(|(of, _)| *of == slot) {
+                        (outputs, shape[0]) = self.part_of_fused(*fused, (block, shape[0]));
+                    }
+                    outputs.start += expert * shape[0];
+                    shape.insert(0, self.expert_mlp(block).experts.map_or(0, |experts| experts.count));
+                    let name = format!("{prefix}{}{block}.{name}", names.block);
                     return Source { name, shape, transposed: false, outputs };
                 };
                 format!("{prefix}{}{block}.{before}{expert}.{name}", names.block)
             }
         };
-        let fused = slot.in_block().and_then(|(_, slot)| names.fused.iter().find(|(of, _)| *of == slot));
         let mut outputs = whole;
-        if let Some((_, fused)) = fused {
-            (outputs, shape[0]) = self.part_of_fused(*fused, shape[0]);
+        if let Some((block, slot)) = slot.in_block()
+            && let Some((_, fused)) = names.fused.iter().find(|(of, _)| *of == slot)
+        {
+            (outputs, shape[0]) = self.part_of_fused(*fused, (block, shape[0]));
         }
         let transposed = names.transposed && shape.len() == 2;
         if transposed {
@@ -314,17 +385,36 @@ impl ModelSpec {
     }
 
     /// The ranges of a slot of `own` outputs, and the outputs of the whole tensor.
-    fn part_of_fused(&self, fused: Fused, own: usize) -> (StridedRanges, usize) {
-        let query = self.heads.query * self.heads.dim;
-        let key = self.heads.kv * self.heads.dim;
+    fn part_of_fused(&self, fused: Fused, (block, own): (usize, usize)) -> (StridedRanges, usize) {
+        let heads = self.heads_of(block);
+        let (query, key) = (heads.query * heads.dim, heads.kv * heads.dim);
         match fused {
             Fused::Stacked(number, of) => (StridedRanges::one(number * own, own), of * own),
+            Fused::Interleaved(number, of) => (StridedRanges { start: number, len: 1, step: of, count: own }, of * own),
             Fused::Qkv(number) => (StridedRanges::one([0, query, query + key][number], own), query + 2 * key),
             Fused::QkvGroups { groups, place } => {
-                let groups = groups.unwrap_or(self.heads.query);
+                let groups = groups.unwrap_or(heads.query);
                 let len = own / groups;
                 (StridedRanges { start: place * len, len, step: 3 * len, count: groups }, 3 * own)
             }
         }
     }
+}
+
+/// Slots of an MLP.
+fn mlp_slots(mlp: Mlp) -> Vec<BlockSlot> {
+    use BlockSlot as B;
+    let mut slots = vec![B::Up, B::Down];
+    if mlp.gated {
+        slots.insert(0, B::Gate);
+    }
+    if mlp.bias {
+        let biases = slots.iter().map(|slot| match slot {
+            B::Gate => B::GateBias,
+            B::Up => B::UpBias,
+            _ => B::DownBias,
+        });
+        slots.extend(biases.collect::<Vec<_>>());
+    }
+    slots
 }

@@ -135,4 +135,16 @@ cases! {
     phi_with_norms_of_heads: "phi-qk-norm",
     granite_hybrid_without_mamba: "granite-hybrid",
     mellum: "mellum",
+    gemma4: "gemma4",
+    gpt_oss: "gpt-oss",
+    gemma4_with_experts: "gemma4-moe",
+}
+
+/// Its table of inputs is as wide as it has blocks, so another model writes its drafts.
+#[test]
+fn gemma4_with_inputs_of_blocks_and_shared_keys() {
+    for dtype in [Dtype::F32, Dtype::Int8] {
+        rows_are_the_same_in_any_company("gemma4-e", &model("gemma4-e"), dtype);
+    }
+    drafts_change_nothing("gemma4-e", &|| model("gemma4-e"), &model("gemma"));
 }

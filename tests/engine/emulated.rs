@@ -62,7 +62,8 @@ golden! {
 #[test]
 fn what_no_kernel_computes_is_named() {
     let Some(gpu) = gpu(1) else { return };
-    for (case, feature) in [("ministral3", "queries that grow")] {
+    for (case, feature) in [("ministral3", "queries that grow"), ("gemma4", "heads that differ"), ("gpt-oss", "sinks")]
+    {
         let error = CudaNetwork::new(&model(case), load(Dtype::F32), &gpu).err().expect(case).to_string();
         assert!(error.contains(feature) && error.contains("--device cpu"), "{error}");
     }

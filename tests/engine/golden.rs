@@ -175,6 +175,10 @@ cases! {
     phi_with_norms_of_heads: "phi-qk-norm",
     granite_hybrid_without_mamba: "granite-hybrid",
     mellum: "mellum",
+    gemma4: "gemma4",
+    gpt_oss: "gpt-oss",
+    gemma4_with_inputs_of_blocks_and_shared_keys: "gemma4-e",
+    gemma4_with_experts: "gemma4-moe",
 }
 
 #[test]

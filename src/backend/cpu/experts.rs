@@ -16,15 +16,17 @@ use crate::model::spec::{Experts, Mlp};
 #[derive(Default)]
 pub struct MlpBuffers {
     /// Gate, if there is one, and up of each row.
-    up: Vec<f32>,
+    pub(super) up: Vec<f32>,
     /// `[rows, intermediate]`.
-    activated: Vec<f32>,
+    pub(super) activated: Vec<f32>,
     /// Probabilities of the experts `[rows, experts]`.
-    router: Vec<f32>,
+    pub(super) router: Vec<f32>,
     /// The rows that take an expert `[rows, hidden]`.
     inputs: Vec<f32>,
     /// The expert's outputs `[rows, hidden]`.
     outputs: Vec<f32>,
+    /// The sum of experts beside an MLP `[rows, hidden]`.
+    pub(super) beside: Vec<f32>,
 }
 
 /// A buffer of exactly `len` floats, whatever they hold.
@@ -65,21 +67,36 @@ impl CpuNetwork {
         buffers: &mut MlpBuffers,
         quantized: &mut Vec<InputBlock>,
     ) {
-        let MlpBuffers { up, activated, router, inputs, outputs } = buffers;
+        let MlpBuffers { up, activated, router, .. } = buffers;
         let (Some(experts), Some(matrix)) = (spec.experts, &weights.router) else {
             self.mlp(spec, &weights.mlps[0], (x, out, mode), (up, activated), quantized);
             return;
         };
         let hidden = self.spec.hidden;
         let router = sized(router, x.len() / hidden * experts.count);
-        let layer = Linear { weights: matrix, bias: None, mode: Mode::Store };
+        let layer = Linear { weights: matrix, bias: weights.router_bias.as_deref(), mode: Mode::Store };
         linear(&self.pool, &self.kernels, layer, x, router, quantized);
         if mode != Mode::Add {
             out.fill(0.0);
         }
         let taken: Vec<Vec<(usize, f32)>> =
             router.chunks_exact_mut(experts.count).map(|logits| choose(experts, logits)).collect();
-        for (expert, weights) in weights.mlps.iter().enumerate() {
+        self.experts(spec, &weights.mlps, &taken, (x, out), buffers, quantized);
+    }
+
+    /// Adds to the rows of `out` the experts that they take, with their shares; all `[rows, hidden]`.
+    pub(super) fn experts(
+        &self,
+        spec: Mlp,
+        mlps: &[MlpWeights<Packed, Vec<f32>>],
+        taken: &[Vec<(usize, f32)>],
+        (x, out): (&[f32], &mut [f32]),
+        buffers: &mut MlpBuffers,
+        quantized: &mut Vec<InputBlock>,
+    ) {
+        let MlpBuffers { up, activated, inputs, outputs, .. } = buffers;
+        let hidden = self.spec.hidden;
+        for (expert, weights) in mlps.iter().enumerate() {
             let of_row = |(row, taken): (usize, &Vec<(usize, f32)>)| {
                 taken.iter().find(|(number, _)| *number == expert).map(|(_, share)| (row, *share))
             };
@@ -121,7 +138,7 @@ mod tests {
     fn the_most_probable_experts_are_taken_and_of_equal_ones_the_first() {
         let of = |normalised| {
             let mut logits = [0.0, 2.0, 1.0, 2.0, 1.0];
-            choose(Experts { count: 5, used: 3, normalised }, &mut logits)
+            choose(Experts { count: 5, used: 3, normalised, router_bias: false }, &mut logits)
         };
         let numbers = |taken: &[(usize, f32)]| taken.iter().map(|(expert, _)| *expert).collect::<Vec<_>>();
         let shares = |taken: &[(usize, f32)]| taken.iter().map(|(_, share)| share).sum::<f32>();

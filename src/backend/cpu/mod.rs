@@ -22,9 +22,11 @@
 //!   quantised.
 
 mod attention;
+mod beside;
 mod cores;
 mod experts;
 mod gemm;
+mod inputs;
 mod kv;
 mod load;
 mod memory;
@@ -39,7 +41,7 @@ use std::sync::{Mutex, OnceLock};
 
 use attention::Scratch;
 pub use gemm::Kernels;
-use kv::Region;
+use kv::{Layout, Region};
 use load::CpuWeights;
 use pack::Packed;
 use pass::{Buffers, Node};
@@ -47,7 +49,7 @@ use pool::Pool;
 
 use super::device::{Loader, Unusable, UsableDevice};
 use super::rotary::RotaryTables;
-use super::sequences::{Sequences, Shape};
+use super::sequences::Sequences;
 use super::slabs::slabs;
 use super::storage::Storage;
 use super::{
@@ -78,7 +80,9 @@ pub struct CpuNetwork {
     pool: Pool,
     kernels: Kernels,
     rotary: RotaryTables,
-    sequences: Sequences<Shape>,
+    sequences: Sequences<Layout>,
+    /// Layers of the K/V of paths through trees: one of each kind.
+    paths: Layout,
     /// Working memory of attention, one for each thread.
     scratch: Vec<Mutex<Scratch>>,
     /// Working memory of a pass.
@@ -110,9 +114,15 @@ impl CpuNetwork {
         let pool = Pool::new(options.threads);
         let (weights, storage) = load::pack(model, options.dtype, (&pool, &kernels), cache)?;
         let spec = model.spec.clone();
+        let heads = |block: usize| {
+            let heads = spec.heads_of(block);
+            (if spec.keys_of(block) == block { heads.kv } else { 0 }, heads.dim)
+        };
+        let layout = Layout::new((0..spec.blocks.len()).map(heads));
         Ok(Self {
             rotary: RotaryTables::new(&spec.blocks),
-            sequences: Sequences::new(Shape::new(spec.blocks.len(), spec.heads), spec.context),
+            sequences: Sequences::new(layout.clone(), spec.context),
+            paths: layout.kinds(),
             scratch: (0..pool.threads()).map(|_| Mutex::default()).collect(),
             buffers: Buffers::default(),
             logits: Vec::new(),
@@ -144,7 +154,7 @@ impl CpuNetwork {
                     parent => nodes[first + parent as usize].path.clone(),
                 };
                 path.push(span.start - shared + row);
-                let region = Region::new(Shape { layers: 1, ..self.sequences.regions }, path.len())?;
+                let region = Region::new(&self.paths, path.len())?;
                 nodes.push(Node { begins: span.start, path, region });
             }
         }

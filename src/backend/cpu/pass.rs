@@ -20,7 +20,7 @@ pub struct Node {
     pub begins: usize,
     /// Where, in the sequence's own region, K/V of the rows from the root to this one is stored.
     pub path: Vec<usize>,
-    /// K/V of these rows back to back, of the layer that is being computed.
+    /// K/V of these rows back to back, of the layer that is being computed, in the layer of its kind.
     pub region: Region,
 }
 
@@ -34,7 +34,7 @@ impl Node {
 #[derive(Default)]
 pub struct Buffers {
     /// The residual stream `[rows, hidden]`.
-    x: Vec<f32>,
+    pub(super) x: Vec<f32>,
     /// Normalised rows `[rows, hidden]`.
     normed: Vec<f32>,
     /// Rows of the embedding's width, where it isn't `hidden`.
@@ -49,8 +49,12 @@ pub struct Buffers {
     /// added to the residual stream.
     branch: Vec<f32>,
     mlp: MlpBuffers,
+    /// Inputs of blocks `[rows, blocks * width]`.
+    pub(super) inputs: Vec<f32>,
+    /// What a block reads of its input `[rows, width]`, before and after the activation.
+    pub(super) gates: [Vec<f32>; 2],
     /// Inputs of a product with quantised weights.
-    quantized: Vec<InputBlock>,
+    pub(super) quantized: Vec<InputBlock>,
 }
 
 impl CpuNetwork {
@@ -129,6 +133,7 @@ impl CpuNetwork {
     fn layers(&mut self, slab: &[Piece], tokens: &[u32], buffers: &mut Buffers) -> Result<(), BackendError> {
         let (hidden, layers) = (self.spec.hidden, self.spec.blocks.len());
         self.embed(slab, tokens, buffers);
+        self.layer_inputs(tokens, buffers);
         let all: Vec<Range<usize>> = pieces(slab).map(|(_, rows)| rows).collect();
         for layer in 0..layers {
             self.project(layer, slab, buffers)?;
@@ -141,7 +146,10 @@ impl CpuNetwork {
             let wanted: Vec<Range<usize>> =
                 pieces(slab).map(|(piece, rows)| rows.end - piece.wanted..rows.end).collect();
             compact(&mut buffers.x, hidden, &wanted);
-            compact(&mut buffers.qkv, self.qkv_widths().iter().sum(), &wanted);
+            compact(&mut buffers.qkv, self.qkv_widths(layer).iter().sum(), &wanted);
+            if let Some(inputs) = self.spec.layer_inputs {
+                compact(&mut buffers.inputs, layers * inputs.width, &wanted);
+            }
             if !buffers.x.is_empty() {
                 self.rest_of_block(layer, slab, &wanted, buffers)?;
             }
@@ -151,12 +159,14 @@ impl CpuNetwork {
 
     /// Collects K/V of a layer along the path to each node of a tree.
     fn gather_paths(&mut self, layer: usize, slab: &[Piece]) -> Result<(), BackendError> {
+        let layer = self.spec.keys_of(layer);
+        let path_layer = self.paths.like(&self.sequences.regions, layer);
         for piece in slab {
             let own = &self.sequences.get(piece.seq)?.own;
             for node in self.nodes.iter_mut().skip(piece.row).take(piece.len) {
                 for (to, &from) in node.path.iter().enumerate() {
                     let (key, value) = own.load(layer, from);
-                    node.region.store(0, to, &key, &value);
+                    node.region.store(path_layer, to, &key, &value);
                 }
             }
         }
@@ -172,16 +182,17 @@ impl CpuNetwork {
         slab.iter().flat_map(|piece| (0..piece.len).map(|row| self.position(piece, row)))
     }
 
-    /// Widths of query, key and value of a row.
-    fn qkv_widths(&self) -> [usize; 3] {
-        let Heads { query, kv, dim } = self.spec.heads;
+    /// Widths of query, key and value of a row in a block.
+    fn qkv_widths(&self, layer: usize) -> [usize; 3] {
+        let Heads { query, kv, dim } = self.spec.heads_of(layer);
+        let kv = if self.spec.keys_of(layer) == layer { kv } else { 0 };
         [query * dim, kv * dim, kv * dim]
     }
 
     /// Norm, query, key and value of a block; stores key and value.
     fn project(&mut self, layer: usize, slab: &[Piece], buffers: &mut Buffers) -> Result<(), BackendError> {
-        let Heads { query: heads, dim, .. } = self.spec.heads;
-        let [queries, keys, _] = self.qkv_widths();
+        let Heads { query: heads, dim, .. } = self.spec.heads_of(layer);
+        let [queries, keys, _] = self.qkv_widths(layer);
         let stride = queries + 2 * keys;
         let block = &self.weights.blocks[layer];
         let Buffers { x, normed, qkv, quantized, .. } = buffers;
@@ -199,6 +210,7 @@ impl CpuNetwork {
 
         let positions: Vec<usize> = self.positions(slab).collect();
         let (rotary, growth) = (self.rotary.of(layer), self.spec.blocks[layer].attention.query_growth);
+        let value_norm = self.spec.blocks[layer].attention.value_norm;
         ops::for_rows(&self.pool, qkv, stride, |row, qkv| {
             for (head, values) in qkv[..queries + keys].chunks_exact_mut(dim).enumerate() {
                 if let Some((query_norm, key_norm)) = &block.qk_norm {
@@ -213,7 +225,15 @@ impl CpuNetwork {
                     values.iter_mut().for_each(|value| *value *= factor);
                 }
             }
+            if value_norm {
+                for values in qkv[queries + keys..].chunks_exact_mut(dim) {
+                    ops::rms_norm_plain(values, self.spec.norm.eps);
+                }
+            }
         });
+        if keys == 0 {
+            return Ok(());
+        }
         for (piece, rows) in pieces(slab) {
             for (row, place) in rows.zip(piece.start..) {
                 let (key, value) = qkv[row * stride + queries..(row + 1) * stride].split_at(keys);
@@ -232,10 +252,10 @@ impl CpuNetwork {
         rows: &[Range<usize>],
         buffers: &mut Buffers,
     ) -> Result<(), BackendError> {
-        let [queries, keys, _] = self.qkv_widths();
+        let [queries, keys, _] = self.qkv_widths(layer);
         let count = buffers.x.len() / self.spec.hidden;
         let (spec, block) = (&self.spec.blocks[layer], &self.weights.blocks[layer]);
-        let Buffers { x, normed, qkv, attended, chunks, branch, mlp, quantized, .. } = buffers;
+        let Buffers { x, normed, qkv, attended, chunks, branch, mlp, quantized, inputs, gates, .. } = buffers;
 
         let mut views = Vec::with_capacity(slab.len());
         let mut before = 0;
@@ -260,9 +280,11 @@ impl CpuNetwork {
         Attention {
             pool: &self.pool,
             kernels: self.kernels,
-            heads: self.spec.heads,
+            heads: self.spec.heads_of(layer),
             spec: attention,
-            layer,
+            layer: self.spec.keys_of(layer),
+            path_layer: self.paths.like(&self.sequences.regions, self.spec.keys_of(layer)),
+            sinks: block.sinks.as_deref(),
             scratch: &self.scratch,
         }
         .run(&views, qkv, queries + 2 * keys, chunks, attended);
@@ -287,11 +309,25 @@ impl CpuNetwork {
                 x.copy_from_slice(normed);
             }
         }
-        let mlps = |out: &mut [f32], mode| self.mlps(spec.mlp, block, (normed, out, mode), mlp, quantized);
-        self.add(spec, block.mlp_output_norm.as_ref(), (x, branch), mlps);
+        if let (Some(beside), Some(experts)) = (&block.beside, spec.beside) {
+            let branch = sized(branch, x.len());
+            self.mlp_and_experts((spec.mlp, experts), (block, beside), (x, normed, branch), mlp, quantized);
+            self.add_branch(spec, block.mlp_output_norm.as_ref(), x, branch);
+        } else {
+            let mlps = |out: &mut [f32], mode| self.mlps(spec.mlp, block, (normed, out, mode), mlp, quantized);
+            self.add(spec, block.mlp_output_norm.as_ref(), (x, branch), mlps);
+        }
         if spec.wiring == Wiring::PostNorm {
             self.norm(x, mlp_norm, normed);
             x.copy_from_slice(normed);
+        }
+        if let Some(input) = &block.input {
+            let branch = sized(branch, x.len());
+            self.read_input(layer, input, (x, inputs, branch), gates, quantized);
+            self.add_branch(spec, Some(&input.norm), x, branch);
+        }
+        if let Some(scale) = block.output_scale {
+            x.iter_mut().for_each(|x| *x *= scale);
         }
         Ok(())
     }
@@ -311,6 +347,12 @@ impl CpuNetwork {
         }
         let branch = sized(branch, x.len());
         compute(branch, Mode::Store);
+        self.add_branch(spec, norm, x, branch);
+    }
+
+    /// Adds `branch` to the residual stream, normalised and scaled where the block says so.
+    fn add_branch(&self, spec: &Block, norm: Option<&NormWeights<Vec<f32>>>, x: &mut [f32], branch: &mut [f32]) {
+        let scale = spec.residual_scale;
         let width = self.spec.hidden;
         if let Some(norm) = norm {
             ops::for_rows(&self.pool, branch, width, |_, row| ops::norm_in_place(self.spec.norm, row, norm));
@@ -318,7 +360,8 @@ impl CpuNetwork {
         x.iter_mut().zip(branch).for_each(|(x, branch)| *x += scale * *branch);
     }
 
-    fn norm(&self, x: &[f32], weights: &NormWeights<Vec<f32>>, out: &mut [f32]) {
+    /// Rows `[hidden]`, normalised.
+    pub(super) fn norm(&self, x: &[f32], weights: &NormWeights<Vec<f32>>, out: &mut [f32]) {
         let width = self.spec.hidden;
         ops::for_rows(&self.pool, out, width, |row, out| {
             ops::norm(self.spec.norm, &x[row * width..(row + 1) * width], weights, out);

@@ -53,7 +53,8 @@ pub const GEMMA3_USUAL: &[(&str, usize)] = &[
     ("rope_theta", 1_000_000),
 ];
 
-fn first(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+/// The scale of the embedding, and the activation.
+pub fn first(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     spec.embedding.scale = (spec.hidden as f32).sqrt();
     let activation = match fields.text("hidden_activation")? {
         Some(_) => config::activation(fields, "hidden_activation", None)?,
@@ -108,7 +109,7 @@ pub fn rotations(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelEr
 }
 
 /// Every `pattern`th block sees everything, unless `layer_types` says otherwise.
-fn windows(fields: Fields<'_>, spec: &mut ModelSpec, pattern: usize) {
+pub fn windows(fields: Fields<'_>, spec: &mut ModelSpec, pattern: usize) {
     if fields.get("layer_types").is_none() {
         let full = spec.blocks.iter_mut().skip(pattern - 1).step_by(pattern);
         full.for_each(|block| block.attention.window = None);

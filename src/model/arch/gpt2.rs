@@ -26,6 +26,7 @@ pub const GPT2: Architecture = Architecture {
     default_window: None,
     tied: true,
     only: &[("add_cross_attention", Value::Flag(false))],
+    blocks_of_four_bits: false,
     adjust: scores,
     names: &NAMES,
 };
@@ -94,4 +95,6 @@ pub const NAMES: TensorNames = TensorNames {
     expert: Some(""),
     in_expert: &[],
     transposed: true,
+    layer_inputs: ["", "", ""],
+    fused_expert: &[],
 };

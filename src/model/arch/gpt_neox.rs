@@ -73,4 +73,6 @@ const NAMES: TensorNames = TensorNames {
     expert: Some(""),
     in_expert: &[],
     transposed: false,
+    layer_inputs: ["", "", ""],
+    fused_expert: &[],
 };

@@ -24,6 +24,7 @@ pub const LLAMA: Architecture = Architecture {
     default_window: None,
     tied: false,
     only: &[],
+    blocks_of_four_bits: false,
     adjust: nothing,
     names: &NAMES,
 };
@@ -65,4 +66,6 @@ pub const NAMES: TensorNames = TensorNames {
     expert: Some("mlp.experts."),
     in_expert: &[(B::Gate, "gate_proj.weight"), (B::Up, "up_proj.weight"), (B::Down, "down_proj.weight")],
     transposed: false,
+    layer_inputs: ["", "", ""],
+    fused_expert: &[],
 };

@@ -31,7 +31,8 @@ fn kinds(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
         None => fields.required_size("num_experts")?,
     };
     let used = fields.required_size("num_experts_per_tok")?;
-    let experts = Experts { count, used, normalised: fields.flag("norm_topk_prob")?.unwrap_or(true) };
+    let experts =
+        Experts { count, used, normalised: fields.flag("norm_topk_prob")?.unwrap_or(true), router_bias: false };
     let intermediate = fields.required_size("moe_intermediate_size")?;
     for (block, _) in spec.blocks.iter_mut().zip(sparse).filter(|(_, kind)| *kind == "sparse") {
         block.mlp.intermediate = intermediate;

@@ -11,7 +11,9 @@
 //! | Ministral 3, `SmolLM3` | queries that grow with their position; blocks without rotation |
 //! | `StableLM` | Llama with layer norm and partly rotated heads |
 //! | Gemma 1, 2, 3 | scaled embedding, 1 + weight, norms after each part, soft caps, two rotations |
+//! | Gemma 4 | heads of two widths, keys and values of other blocks, inputs of blocks, experts beside an MLP |
 //! | Mixtral, Qwen3-MoE, Mellum | experts in all or some blocks |
+//! | gpt-oss | experts with biases, sinks of heads |
 //!
 //! A file, with half of `StableLM` as the example (layer norm, a quarter of each head rotated, otherwise Llama):
 //!
@@ -31,9 +33,11 @@
 
 mod codegen;
 pub mod gemma;
+pub mod gemma4;
 pub mod gpt2;
 mod gpt_bigcode;
 pub mod gpt_neox;
+pub mod gpt_oss;
 pub mod granite;
 mod granite_hybrid;
 pub mod llama;
@@ -95,6 +99,8 @@ pub struct Architecture {
     pub tied: bool,
     /// Fields that change results in ways that aren't supported unless they have this value or are absent.
     pub only: &'static [(&'static str, Value)],
+    /// Experts may be stored in blocks of four bits (MXFP4).
+    pub blocks_of_four_bits: bool,
     /// Properties that no row of this table says, set last.
     pub adjust: fn(Fields<'_>, &mut ModelSpec) -> Result<(), ModelError>,
     /// Tensor names.
@@ -108,6 +114,8 @@ pub enum Value {
     Flag(bool),
     /// A text.
     Text(&'static str),
+    /// A number.
+    Number(f64),
 }
 
 /// A property that is fixed for an architecture or stands in a boolean field of its configuration.
@@ -177,9 +185,12 @@ pub const ALL: &[&Architecture] = &[
     &gemma::GEMMA,
     &gemma::GEMMA2,
     &gemma::GEMMA3,
+    &gemma4::GEMMA4,
+    &gemma4::GEMMA4_UNIFIED,
     &gpt2::GPT2,
     &gpt_bigcode::GPT_BIGCODE,
     &gpt_neox::GPT_NEOX,
+    &gpt_oss::GPT_OSS,
     &granite::GRANITE,
     &granite_hybrid::GRANITE_HYBRID,
     &llama::LLAMA,
@@ -212,6 +223,12 @@ pub struct WithImages {
 /// Every one whose text can be read.
 pub const WITH_IMAGES: &[WithImages] = &[
     WithImages { name: "Gemma3ForConditionalGeneration", text: &[&gemma::GEMMA3], usual: gemma::GEMMA3_USUAL },
+    WithImages { name: "Gemma4ForConditionalGeneration", text: &[&gemma4::GEMMA4], usual: gemma4::USUAL },
+    WithImages {
+        name: "Gemma4UnifiedForConditionalGeneration",
+        text: &[&gemma4::GEMMA4_UNIFIED],
+        usual: gemma4::USUAL,
+    },
     WithImages {
         name: "Mistral3ForConditionalGeneration",
         text: &[&mistral::MISTRAL, &ministral3::MINISTRAL3],

@@ -63,4 +63,6 @@ const NAMES: TensorNames = TensorNames {
     expert: Some(""),
     in_expert: &[],
     transposed: false,
+    layer_inputs: ["", "", ""],
+    fused_expert: &[],
 };

@@ -20,6 +20,7 @@ fn experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
         count,
         used: fields.required_size("num_experts_per_tok")?,
         normalised: fields.flag("norm_topk_prob")?.unwrap_or(false),
+        router_bias: false,
     };
     let intermediate = fields.required_size("moe_intermediate_size")?;
     let step = fields.size("decoder_sparse_step")?.unwrap_or(1);

@@ -64,13 +64,32 @@ pub fn rotary_of(
         "linear" => RotaryScaling::Linear { factor: fields.required_positive("factor")? },
         "llama3" => llama3(fields)?,
         "yarn" => yarn(fields, given.unwrap_or(context))?,
+        "proportional" => {
+            let share = fields.positive("partial_rotary_factor")?.unwrap_or(1.0);
+            if share > 1.0 {
+                return Err(fields.error("partial_rotary_factor", "a number up to 1"));
+            }
+            proportional(dims, share, fields.positive("factor")?.unwrap_or(1.0))
+        }
         "longrope" | "su" => longrope(fields, context, original, dims)?,
         _ => {
-            let known = "one of \"default\", \"linear\", \"dynamic\", \"llama3\", \"yarn\", \"longrope\"";
+            let known =
+                "one of \"default\", \"linear\", \"dynamic\", \"llama3\", \"yarn\", \"longrope\", \"proportional\"";
             return Err(fields.error(kind_field, known));
         }
     };
     Ok((base, scaling))
+}
+
+/// Divides the frequency of channels that are not rotated, as converters to GGUF write it.
+const UNROTATED: f64 = 1e30;
+
+/// The first channel pairs of a head are rotated as if all were (`_compute_proportional_rope_parameters` of
+/// transformers).
+pub fn proportional(dims: usize, share: f64, factor: f64) -> RotaryScaling {
+    let rotated = (share * dims as f64 / 2.0) as usize;
+    let factors = (0..dims / 2).map(|pair| if pair < rotated { factor } else { UNROTATED }).collect();
+    RotaryScaling::PerFrequency { factors, attention_factor: 1.0 }
 }
 
 fn longrope(

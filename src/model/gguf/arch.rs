@@ -6,12 +6,21 @@
 
 use crate::model::ModelError;
 use crate::model::arch::{
-    Architecture, FIELDS as HF_FIELDS, FieldNames, Positions, Switch, Value, gemma, gpt_neox, gpt2, granite, llama,
-    mellum, ministral3, phi, phi3, qwen2, qwen3, smollm3, stablelm, starcoder2,
+    Architecture, FIELDS as HF_FIELDS, FieldNames, Positions, Switch, Value, gemma, gemma4, gpt_neox, gpt_oss, gpt2,
+    granite, llama, mellum, ministral3, phi, phi3, qwen2, qwen3, smollm3, stablelm, starcoder2,
 };
 use crate::model::fields::Fields;
-use crate::model::spec::{Experts, ModelSpec, NormKind, QueryGrowth, RotaryScaling, Wiring};
-use crate::model::tensors::{BlockSlot as B, TensorNames};
+use crate::model::spec::{
+    Experts, Heads, LayerInputs, ModelSpec, NormKind, QueryGrowth, Rotary, RotaryScaling, Wiring,
+};
+use crate::model::tensors::{BlockSlot as B, Fused, TensorNames};
+
+/// Field that is computed: key/value heads of each block, where the file has a list.
+pub const EACH_KV: &str = "attention.head_count_kv.each";
+/// Widths of MLPs, as above.
+pub const EACH_INNER: &str = "feed_forward_length.each";
+/// Blocks with keys and without values.
+pub const WITHOUT_VALUES: &str = "attn_v.missing";
 
 /// By `general.architecture`.
 pub const ALL: &[(&str, &Architecture)] = &[
@@ -26,6 +35,7 @@ pub const ALL: &[(&str, &Architecture)] = &[
     ("gemma", &GEMMA),
     ("gemma2", &GEMMA2),
     ("gemma3", &GEMMA3),
+    ("gemma4", &GEMMA4),
     ("gpt2", &GPT2),
     ("starcoder", &GPT_BIGCODE),
     ("gptneox", &GPT_NEOX),
@@ -34,6 +44,7 @@ pub const ALL: &[(&str, &Architecture)] = &[
     ("stablelm", &STABLELM),
     ("granitehybrid", &GRANITE),
     ("mellum", &MELLUM),
+    ("gpt-oss", &GPT_OSS),
 ];
 
 const FIELDS: FieldNames = FieldNames {
@@ -73,7 +84,7 @@ fn experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
         let intermediate = fields.size("expert_feed_forward_length")?;
         for block in &mut spec.blocks {
             block.mlp.intermediate = intermediate.unwrap_or(block.mlp.intermediate);
-            block.mlp.experts = Some(Experts { count, used, normalised: true });
+            block.mlp.experts = Some(Experts { count, used, normalised: true, router_bias: false });
         }
     }
     Ok(())
@@ -281,6 +292,161 @@ fn third(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     Ok(())
 }
 
+/// Other than before, the converter leaves norms as they are, and the file says which blocks have windows.
+const GEMMA4: Architecture = Architecture {
+    name: gemma4::GEMMA4.name,
+    norm: NormKind::Rms,
+    qk_norm: Switch::Always,
+    adjust: fourth,
+    names: &GEMMA4_NAMES,
+    ..GEMMA2
+};
+
+fn fourth(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    ends(fields, spec)?;
+    windows(fields, spec)?;
+    let count = spec.blocks.len();
+    let list = |name: &'static str| match fields.sizes(name)? {
+        Some(list) if list.len() != count => Err(fields.error(name, &format!("{count} numbers"))),
+        list => Ok(list),
+    };
+    let (kv, inner) = (list(EACH_KV)?, list(EACH_INNER)?);
+    let dim = fields.required_size("attention.key_length")?;
+    let same = fields.ids(WITHOUT_VALUES)?.unwrap_or_default();
+    for (number, block) in spec.blocks.iter_mut().enumerate() {
+        let attention = &mut block.attention;
+        let kv = kv.as_ref().map_or(spec.heads.kv, |kv| kv[number]);
+        if !spec.heads.query.is_multiple_of(kv) {
+            let expected = format!("divisors of `attention.head_count`, {}", spec.heads.query);
+            return Err(fields.error(EACH_KV, &expected));
+        }
+        let dim = if attention.window.is_some() { spec.heads.dim } else { dim };
+        attention.heads = Some(Heads { kv, dim, ..spec.heads }).filter(|heads| *heads != spec.heads);
+        attention.value_is_key = same.contains(&(number as u32));
+        block.mlp.intermediate = inner.as_ref().map_or(block.mlp.intermediate, |inner| inner[number]);
+    }
+    gemma4::shape(spec);
+    let bases = ["rope.freq_base", "rope.freq_base_swa"].map(|name| fields.positive(name));
+    let [full, own] = bases;
+    let (full, own) = (full?, own?);
+    let scaled = fields.flag("layer_output_scale.weight")?.unwrap_or(false);
+    for block in &mut spec.blocks {
+        block.output_scale = scaled;
+        let base = if block.attention.window.is_some() { own } else { full };
+        if let Some(rotary) = &mut block.attention.rotary {
+            rotary.base = base.unwrap_or(rotary.base);
+        }
+    }
+    let shared = fields.whole("attention.shared_kv_layers")?.unwrap_or(0);
+    gemma4::share(spec, shared).map_err(|expected| fields.error("attention.shared_kv_layers", &expected))?;
+    if let Some(width) = fields.whole("embedding_length_per_layer_input")?.filter(|&width| width > 0) {
+        spec.layer_inputs = Some(LayerInputs { width, vocab_size: spec.vocab_size });
+    }
+    let count = fields.whole("expert_count")?.unwrap_or(0);
+    if count > 0 {
+        let used = fields.required_size("expert_used_count")?;
+        let experts = Experts { count, used, normalised: true, router_bias: false };
+        gemma4::beside(spec, experts, fields.required_size("expert_feed_forward_length")?);
+    }
+    if fields.flag("ffn_gate_up_exps.weight")?.unwrap_or(false) {
+        spec.names = &GEMMA4_FUSED_NAMES;
+    }
+    Ok(())
+}
+
+const GEMMA4_NAMES: TensorNames = TensorNames {
+    in_block: &[
+        (B::AttentionNorm, "attn_norm.weight"),
+        (B::Query, "attn_q.weight"),
+        (B::Key, "attn_k.weight"),
+        (B::Value, "attn_v.weight"),
+        (B::Output, "attn_output.weight"),
+        (B::QueryNorm, "attn_q_norm.weight"),
+        (B::KeyNorm, "attn_k_norm.weight"),
+        (B::AttentionOutputNorm, "post_attention_norm.weight"),
+        (B::MlpNorm, "ffn_norm.weight"),
+        (B::Gate, "ffn_gate.weight"),
+        (B::Up, "ffn_up.weight"),
+        (B::Down, "ffn_down.weight"),
+        (B::MlpOutputNorm, "post_ffw_norm.weight"),
+        (B::OutputScale, "layer_output_scale.weight"),
+        (B::InputGate, "inp_gate.weight"),
+        (B::InputProjection, "proj.weight"),
+        (B::InputNorm, "post_norm.weight"),
+        (B::Router, "ffn_gate_inp.weight"),
+        (B::RouterScale, "ffn_gate_inp.scale"),
+        (B::ExpertScale, "ffn_down_exps.scale"),
+        (B::BesideMlpNorm, "post_ffw_norm_1.weight"),
+        (B::ExpertsNorm, "pre_ffw_norm_2.weight"),
+        (B::ExpertsOutputNorm, "post_ffw_norm_2.weight"),
+    ],
+    ..NAMES
+};
+
+/// Of files where gates stand above what they gate.
+const GEMMA4_FUSED_NAMES: TensorNames = TensorNames {
+    in_expert: &[
+        (B::Gate, "ffn_gate_up_exps.weight"),
+        (B::Up, "ffn_gate_up_exps.weight"),
+        (B::Down, "ffn_down_exps.weight"),
+    ],
+    fused_expert: &[(B::Gate, Fused::Stacked(0, 2)), (B::Up, Fused::Stacked(1, 2))],
+    ..GEMMA4_NAMES
+};
+
+/// The converter has taken gates from between what they gate.
+const GPT_OSS: Architecture = Architecture {
+    name: gpt_oss::GPT_OSS.name,
+    qkv_bias: Switch::Always,
+    output_bias: Switch::Always,
+    mlp_bias: Switch::Always,
+    window: Switch::Always,
+    adjust: sinks,
+    names: &TensorNames {
+        in_block: &[
+            (B::AttentionNorm, "attn_norm.weight"),
+            (B::Query, "attn_q.weight"),
+            (B::Key, "attn_k.weight"),
+            (B::Value, "attn_v.weight"),
+            (B::Output, "attn_output.weight"),
+            (B::QueryBias, "attn_q.bias"),
+            (B::KeyBias, "attn_k.bias"),
+            (B::ValueBias, "attn_v.bias"),
+            (B::OutputBias, "attn_output.bias"),
+            (B::Sinks, "attn_sinks.weight"),
+            (B::MlpNorm, "post_attention_norm.weight"),
+            (B::Router, "ffn_gate_inp.weight"),
+            (B::RouterBias, "ffn_gate_inp.bias"),
+        ],
+        in_expert: &[
+            (B::Gate, "ffn_gate_exps.weight"),
+            (B::Up, "ffn_up_exps.weight"),
+            (B::Down, "ffn_down_exps.weight"),
+            (B::GateBias, "ffn_gate_exps.bias"),
+            (B::UpBias, "ffn_up_exps.bias"),
+            (B::DownBias, "ffn_down_exps.bias"),
+        ],
+        ..NAMES
+    },
+    ..QWEN2
+};
+
+fn sinks(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    if fields.get("attention.sliding_window_pattern").is_none() {
+        gpt_oss::every_second(spec);
+    }
+    windows(fields, spec)?;
+    experts(fields, spec)?;
+    gpt_oss::experts(spec, (fields.required_size("expert_count")?, fields.required_size("expert_used_count")?));
+    for block in &mut spec.blocks {
+        if let Some(Rotary { scaling: RotaryScaling::Yarn { whole, .. }, .. }) = &mut block.attention.rotary {
+            // The model was trained so; files don't say it.
+            *whole = false;
+        }
+    }
+    Ok(())
+}
+
 /// The converter stores matrices as all others have them.
 const GPT2: Architecture = Architecture {
     fields: &LAYER_NORM,
@@ -368,4 +534,6 @@ const NAMES: TensorNames = TensorNames {
     expert: None,
     in_expert: &[(B::Gate, "ffn_gate_exps.weight"), (B::Up, "ffn_up_exps.weight"), (B::Down, "ffn_down_exps.weight")],
     transposed: false,
+    layer_inputs: ["per_layer_token_embd.weight", "per_layer_model_proj.weight", "per_layer_proj_norm.weight"],
+    fused_expert: &[],
 };

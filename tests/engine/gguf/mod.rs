@@ -32,6 +32,10 @@ const CASES: &[(&str, &str)] = &[
     ("granite-hybrid", "granite"),
     ("granite-hybrid", "granitehybrid"),
     ("mellum", "mellum"),
+    ("gemma4", "gemma4"),
+    ("gpt-oss", "gpt-oss"),
+    ("gemma4-e", "gemma4"),
+    ("gemma4-moe", "gemma4"),
 ];
 
 fn folder(case: &str) -> PathBuf {
@@ -91,6 +95,13 @@ pub(super) fn written(case: &str, architecture: &str, dtype: TensorType) -> Writ
             writer.whole("mellum.expert_feed_forward_length", 24);
             writer.flags("mellum.attention.sliding_window_pattern", &[true, true, true, false]);
         }
+        "gpt-oss" => {
+            writer.text("gpt-oss.rope.scaling.type", "yarn");
+            writer.float("gpt-oss.rope.scaling.factor", 32.0);
+            writer.whole("gpt-oss.rope.scaling.original_context_length", 64);
+            writer.whole("gpt-oss.expert_feed_forward_length", 32);
+        }
+        "gemma4" => write::gemma4(&mut writer, &twin(case).spec),
         _ => {}
     }
     writer

@@ -156,6 +156,17 @@ fn name(slot: Slot) -> String {
         B::AttentionOutputNorm => "post_attention_norm.weight",
         B::MlpOutputNorm => "post_ffw_norm.weight",
         B::QueryNormBias | B::KeyNormBias => panic!("{slot:?} is not written here"),
+        B::OutputScale => "layer_output_scale.weight",
+        B::InputGate => "inp_gate.weight",
+        B::InputProjection => "proj.weight",
+        B::InputNorm => "post_norm.weight",
+        B::RouterScale => "ffn_gate_inp.scale",
+        B::ExpertScale => "ffn_down_exps.scale",
+        B::BesideMlpNorm => "post_ffw_norm_1.weight",
+        B::ExpertsNorm => "pre_ffw_norm_2.weight",
+        B::ExpertsOutputNorm => "post_ffw_norm_2.weight",
+        B::RouterBias => "ffn_gate_inp.bias",
+        B::Sinks => "attn_sinks.weight",
     };
     match slot {
         Slot::Embedding => "token_embd.weight".into(),
@@ -163,8 +174,11 @@ fn name(slot: Slot) -> String {
         Slot::FinalNormBias => "output_norm.bias".into(),
         Slot::Head => "output.weight".into(),
         Slot::HeadBias => "output.bias".into(),
+        Slot::LayerTable => "per_layer_token_embd.weight".into(),
+        Slot::LayerProjection => "per_layer_model_proj.weight".into(),
+        Slot::LayerProjectionNorm => "per_layer_proj_norm.weight".into(),
         Slot::Block(block, slot) => format!("blk.{block}.{}", in_block(slot)),
-        Slot::Expert(block, _, slot) => format!("blk.{block}.{}", in_block(slot).replace(".weight", "_exps.weight")),
+        Slot::Expert(block, _, slot) => format!("blk.{block}.{}", in_block(slot).replace('.', "_exps.")),
         other => panic!("{other:?} is not written here"),
     }
 }
@@ -178,6 +192,11 @@ pub fn converted(model: &Model, folder: &Path, architecture: &str, dtype: Tensor
     // Experts of a block are one tensor.
     let mut stacked: Vec<f32> = Vec::new();
     for slot in spec.slots() {
+        if let Slot::Block(block, BlockSlot::Value) = slot
+            && spec.blocks[block].attention.value_is_key
+        {
+            continue;
+        }
         let mut values = Vec::new();
         for (tensor, _) in model.outputs(slot).expect("a tensor") {
             let mut part = vec![0.0; tensor.bytes.len() / tensor.dtype.block().1];
@@ -201,7 +220,8 @@ pub fn converted(model: &Model, folder: &Path, architecture: &str, dtype: Tensor
                 continue;
             }
             stacked.clear();
-            let count = spec.blocks[block].mlp.experts.expect("experts").count;
+            let mlp = spec.blocks[block].beside.unwrap_or(spec.blocks[block].mlp);
+            let count = mlp.experts.expect("experts").count;
             for expert in 0..count {
                 for (tensor, _) in model.outputs(Slot::Expert(block, expert, part)).expect("a tensor") {
                     let mut values = vec![0.0; tensor.bytes.len() / tensor.dtype.block().1];
@@ -214,9 +234,45 @@ pub fn converted(model: &Model, folder: &Path, architecture: &str, dtype: Tensor
         }
         let whole = shape.last().is_some_and(|row| dtype.bytes(*row).is_some());
         let dtype = if slot.is_product() && whole { dtype } else { TensorType::F32 };
-        writer.tensor(&name(slot), &shape, &values, dtype);
+        let mut name = name(slot);
+        if architecture == "gpt-oss" {
+            name = name.replace("ffn_norm", "post_attention_norm");
+        }
+        writer.tensor(&name, &shape, &values, dtype);
     }
     writer
+}
+
+/// Fields of Gemma 4, and the divisors of its frequencies.
+pub fn gemma4(writer: &mut Writer, spec: &ModelSpec) {
+    let key = |name: &str| format!("gemma4.{name}");
+    let all = 0..spec.blocks.len();
+    let heads: Vec<_> = all.clone().map(|block| spec.heads_of(block)).collect();
+    let full = spec.blocks.iter().position(|block| block.attention.window.is_none()).expect("a block without a window");
+    writer.wholes(&key("attention.head_count_kv"), &heads.iter().map(|heads| heads.kv).collect::<Vec<_>>());
+    let inner: Vec<_> = spec.blocks.iter().map(|block| block.mlp.intermediate).collect();
+    writer.wholes(&key("feed_forward_length"), &inner);
+    for (name, dim) in [("", heads[full].dim), ("_swa", spec.heads.dim)] {
+        writer.whole(&key(&format!("attention.key_length{name}")), dim);
+        writer.whole(&key(&format!("attention.value_length{name}")), dim);
+        writer.whole(&key(&format!("rope.dimension_count{name}")), dim);
+    }
+    let windows: Vec<_> = spec.blocks.iter().map(|block| block.attention.window.is_some()).collect();
+    writer.flags(&key("attention.sliding_window_pattern"), &windows);
+    writer.float(&key("rope.freq_base"), 1_000_000.0);
+    writer.float(&key("rope.freq_base_swa"), 10_000.0);
+    writer.float(&key("final_logit_softcapping"), spec.head.soft_cap.expect("a cap"));
+    let shared = all.filter(|&block| spec.keys_of(block) != block).count();
+    writer.whole(&key("attention.shared_kv_layers"), shared);
+    writer.whole(&key("embedding_length_per_layer_input"), spec.layer_inputs.map_or(0, |inputs| inputs.width));
+    if let Some(experts) = spec.blocks[0].beside {
+        writer.whole(&key("expert_feed_forward_length"), experts.intermediate);
+        writer.whole(&key("expert_count"), experts.experts.expect("experts").count);
+        writer.whole(&key("expert_used_count"), experts.experts.expect("experts").used);
+    }
+    let pairs = heads[full].dim / 2;
+    let factors: Vec<f32> = (0..pairs).map(|pair| if pair < pairs / 4 { 1.0 } else { 1e30 }).collect();
+    writer.tensor("rope_freqs.weight", &[pairs], &factors, TensorType::F32);
 }
 
 /// Channels `i` and `i + dim / 2` of a head side by side.

@@ -150,6 +150,11 @@ pub(super) fn plain_attention() -> spec::Attention {
         scale: 0.7,
         soft_cap: None,
         query_growth: None,
+        heads: None,
+        value_norm: false,
+        value_is_key: false,
+        keys_of: None,
+        sinks: false,
     }
 }
 
