@@ -149,11 +149,12 @@ fn frequencies(rotary: &Rotary) -> Vec<f64> {
                 frequency * (keep + (1.0 - keep) / factor)
             })
             .collect(),
-        RotaryScaling::Yarn { factor, original_context, beta_fast, beta_slow, .. } => {
+        RotaryScaling::Yarn { factor, original_context, beta_fast, beta_slow, whole, .. } => {
             // The pair of channels that makes so many rotations inside the original context.
             let pair = |rotations: f64| dims as f64 * (original_context / (rotations * TAU)).ln() / (2.0 * base.ln());
-            let low = pair(beta_fast).floor().max(0.0);
-            let high = pair(beta_slow).ceil().min(dims as f64 - 1.0);
+            let (low, high) = (pair(beta_fast), pair(beta_slow));
+            let (low, high) = if whole { (low.floor(), high.ceil()) } else { (low, high) };
+            let (low, high) = (low.max(0.0), high.min(dims as f64 - 1.0));
             let width = if high > low { high - low } else { 0.001 };
             (0..half)
                 .map(|i| {

@@ -43,7 +43,46 @@ pub struct Weights<M, V> {
     /// `[vocab_size]`.
     pub head_bias: Option<V>,
     pub final_norm: Option<NormWeights<V>>,
+    /// `None` where blocks have no inputs of their own.
+    pub layer_inputs: Option<LayerInputsWeights<M, V>>,
     pub blocks: Vec<BlockWeights<M, V>>,
+}
+
+/// Those that make the inputs of blocks.
+pub struct LayerInputsWeights<M, V> {
+    /// `[vocab_size, blocks * width]`.
+    pub table: M,
+    /// `[blocks * width, hidden]`.
+    pub projection: M,
+    /// Of each block's projected input, `[width]`.
+    pub norm: NormWeights<V>,
+}
+
+/// Those with which a block reads its own input.
+pub struct InputWeights<M, V> {
+    /// `[width, hidden]`.
+    pub gate: M,
+    /// `[hidden, width]`.
+    pub projection: M,
+    /// Of what is added.
+    pub norm: NormWeights<V>,
+}
+
+/// Those of experts beside an MLP.
+pub struct BesideWeights<M, V> {
+    /// `[experts, hidden]` in f32.
+    pub router: M,
+    /// Of what the router reads, divided by the root of `hidden`.
+    pub router_norm: NormWeights<V>,
+    /// Factors of the experts, `[experts]`.
+    pub scale: Vec<f32>,
+    /// Of the MLP's output.
+    pub mlp_norm: NormWeights<V>,
+    /// Of the experts' input.
+    pub norm: NormWeights<V>,
+    /// Of their output.
+    pub output_norm: NormWeights<V>,
+    pub mlps: Vec<MlpWeights<M, V>>,
 }
 
 /// Those of a block.
@@ -51,12 +90,12 @@ pub struct BlockWeights<M, V> {
     pub attention_norm: NormWeights<V>,
     /// Of what attention adds.
     pub attention_output_norm: Option<NormWeights<V>>,
-    /// Query, key and value one below the other, `[(heads + 2 * kv_heads) * head_dim, hidden]`, and the gate
-    /// `[heads * head_dim, hidden]`, if there is one.
+    /// Query, key and value one below the other, `[(heads + 2 * kv_heads) * head_dim, hidden]`, only the query where
+    /// keys and values are another block's; and the gate `[heads * head_dim, hidden]`, if there is one.
     pub qkv: M,
     /// Bias of `qkv`.
     pub qkv_bias: Option<V>,
-    /// Norms of query and key heads, `[head_dim]` each.
+    /// Norms of query and key heads, `[head_dim]` each; the second is the first again where there are no keys.
     pub qk_norm: Option<(NormWeights<V>, NormWeights<V>)>,
     /// `[hidden, heads * head_dim]`.
     pub output: M,
@@ -75,6 +114,14 @@ pub struct BlockWeights<M, V> {
     pub delta: Option<DeltaWeights<M, V>>,
     /// The expert that every row takes, if there is one.
     pub shared: Option<SharedWeights<M, V>>,
+    pub beside: Option<BesideWeights<M, V>>,
+    pub input: Option<InputWeights<M, V>>,
+    /// Factor of what comes out.
+    pub output_scale: Option<f32>,
+    /// Of the router, `[experts]`.
+    pub router_bias: Option<V>,
+    /// Of each query head.
+    pub sinks: Option<Vec<f32>>,
 }
 
 /// Those of a gated delta net beside its larger matrices.
@@ -133,6 +180,14 @@ impl<M, V> Weights<M, V> {
             head: if spec.head.tied { None } else { Some(end(Slot::Head)?) },
             head_bias: walk.vector_if(spec.head.bias, &[Slot::HeadBias])?,
             final_norm: if spec.final_norm { Some(walk.norm(Slot::FinalNorm, Slot::FinalNormBias)?) } else { None },
+            layer_inputs: match spec.layer_inputs {
+                None => None,
+                Some(_) => Some(LayerInputsWeights {
+                    table: end(Slot::LayerTable)?,
+                    projection: end(Slot::LayerProjection)?,
+                    norm: walk.norm(Slot::LayerProjectionNorm, Slot::LayerProjectionNorm)?,
+                }),
+            },
             blocks: (0..spec.blocks.len()).map(|block| walk.block(block)).collect::<Result<_, _>>()?,
         })
     }
@@ -140,7 +195,8 @@ impl<M, V> Weights<M, V> {
     /// All matrices, in the order in which they are packed.
     pub fn matrices(&self) -> impl Iterator<Item = &M> {
         let ends = [&self.embedding].into_iter().chain(self.projections.iter().flatten()).chain(&self.head);
-        ends.chain(self.blocks.iter().flat_map(BlockWeights::matrices))
+        let inputs = self.layer_inputs.iter().flat_map(|inputs| [&inputs.table, &inputs.projection]);
+        ends.chain(inputs).chain(self.blocks.iter().flat_map(BlockWeights::matrices))
     }
 
     /// Weights that every row is multiplied with; of experts those that it takes. `weights` are those of a
@@ -148,14 +204,22 @@ impl<M, V> Weights<M, V> {
     pub fn multiplied(&self, spec: &ModelSpec, weights: impl Fn(&M) -> usize + Copy) -> usize {
         let head = self.head.as_ref().unwrap_or(&self.embedding);
         let ends: usize = [head].into_iter().chain(self.projections.iter().flatten()).map(weights).sum();
+        let ends = ends + self.layer_inputs.iter().map(|inputs| weights(&inputs.projection)).sum::<usize>();
         let of_block = |(block, spec): (&BlockWeights<M, V>, &Block)| {
-            let used = spec.mlp.experts.map_or(1, |experts| experts.used);
-            let mlp: usize = block.mlps.iter().take(used).flat_map(|mlp| [&mlp.up, &mlp.down]).map(weights).sum();
-            let shared = block.shared.iter().flat_map(SharedWeights::matrices).map(weights).sum::<usize>();
-            let rates = block.delta.as_ref().map_or(0, |delta| weights(&delta.rates));
-            mlp + shared
-                + rates
-                + [&block.qkv, &block.output].into_iter().chain(&block.router).map(weights).sum::<usize>()
+            let used = |mlp: Mlp| mlp.experts.map_or(1, |experts| experts.used);
+            let of = |mlps: &[MlpWeights<M, V>], used: usize| -> usize {
+                mlps.iter().take(used).flat_map(|mlp| [&mlp.up, &mlp.down]).map(weights).sum()
+            };
+            let mut mlp = of(&block.mlps, used(spec.mlp));
+            mlp += block.shared.iter().flat_map(SharedWeights::matrices).map(weights).sum::<usize>();
+            mlp += block.delta.as_ref().map_or(0, |delta| weights(&delta.rates));
+            if let (Some(beside), Some(spec)) = (&block.beside, spec.beside) {
+                mlp += weights(&beside.router) + of(&beside.mlps, used(spec));
+            }
+            if let Some(input) = &block.input {
+                mlp += weights(&input.gate) + weights(&input.projection);
+            }
+            mlp + [&block.qkv, &block.output].into_iter().chain(&block.router).map(weights).sum::<usize>()
         };
         ends + self.blocks.iter().zip(&spec.blocks).map(of_block).sum::<usize>()
     }
@@ -164,9 +228,14 @@ impl<M, V> Weights<M, V> {
 impl<M, V> BlockWeights<M, V> {
     fn matrices(&self) -> impl Iterator<Item = &M> {
         let mlps = self.mlps.iter().flat_map(|mlp| [&mlp.up, &mlp.down]);
-        let others = self.delta.iter().map(|delta| &delta.rates);
+        let rates = self.delta.iter().map(|delta| &delta.rates);
         let shared = self.shared.iter().flat_map(SharedWeights::matrices);
-        [&self.qkv, &self.output].into_iter().chain(&self.router).chain(mlps).chain(others).chain(shared)
+        let beside = self.beside.iter().flat_map(|beside| {
+            [&beside.router].into_iter().chain(beside.mlps.iter().flat_map(|mlp| [&mlp.up, &mlp.down]))
+        });
+        let input = self.input.iter().flat_map(|input| [&input.gate, &input.projection]);
+        let own = [&self.qkv, &self.output].into_iter().chain(&self.router).chain(mlps);
+        own.chain(rates).chain(shared).chain(beside).chain(input)
     }
 }
 
@@ -221,8 +290,11 @@ impl<P: Packer> Walk<'_, P> {
         let norm_if =
             |there: bool, weight, bias| if there { norm(weight, bias).map(Some) } else { Ok::<_, BackendError>(None) };
         let sandwich = spec.wiring == Wiring::Sandwich;
+        let own_keys = spec.attention.keys_of.is_none();
+        let parts = if own_keys { 3 } else { 1 };
         let qk_norm = if spec.attention.qk_norm && spec.delta.is_none() {
-            Some((norm(B::QueryNorm, B::QueryNorm)?, norm(B::KeyNorm, B::KeyNorm)?))
+            let key = if own_keys { (B::KeyNorm, B::KeyNormBias) } else { (B::QueryNorm, B::QueryNormBias) };
+            Some((norm(B::QueryNorm, B::QueryNormBias)?, norm(key.0, key.1)?))
         } else {
             None
         };
@@ -230,15 +302,17 @@ impl<P: Packer> Walk<'_, P> {
         let (qkv, output): (&[B], _) = match (spec.delta, spec.attention.gated) {
             (Some(_), _) => (&[B::DeltaQuery, B::DeltaKey, B::DeltaValue, B::DeltaGate], B::DeltaOutput),
             (None, true) => (&[B::Query, B::Key, B::Value, B::AttentionGate], B::Output),
-            (None, false) => (&[B::Query, B::Key, B::Value], B::Output),
+            (None, false) => (&[B::Query, B::Key, B::Value][..parts], B::Output),
         };
         let attention = spec.delta.is_none();
         Ok(BlockWeights {
             attention_norm: norm(B::AttentionNorm, B::AttentionNormBias)?,
             attention_output_norm: norm_if(sandwich, B::AttentionOutputNorm, B::AttentionOutputNorm)?,
             qkv: matrix(qkv, MatrixRole::Block)?,
-            qkv_bias: self
-                .vector_if(attention && spec.attention.qkv_bias, &of(&[B::QueryBias, B::KeyBias, B::ValueBias]))?,
+            qkv_bias: self.vector_if(
+                attention && spec.attention.qkv_bias,
+                &of(&[B::QueryBias, B::KeyBias, B::ValueBias][..parts]),
+            )?,
             qk_norm,
             output: matrix(&[output], MatrixRole::Block)?,
             output_bias: self.vector_if(attention && spec.attention.output_bias, &of(&[B::OutputBias]))?,
@@ -256,6 +330,25 @@ impl<P: Packer> Walk<'_, P> {
                 Some(self.shared(block)?)
             } else {
                 None
+            },
+            beside: spec.beside.map(|mlp| self.beside(block, mlp)).transpose()?,
+            input: match self.model.spec.layer_inputs {
+                None => None,
+                Some(_) => Some(InputWeights {
+                    gate: matrix(&[B::InputGate], MatrixRole::Block)?,
+                    projection: matrix(&[B::InputProjection], MatrixRole::Block)?,
+                    norm: norm(B::InputNorm, B::InputNorm)?,
+                }),
+            },
+            router_bias: self
+                .vector_if(spec.mlp.experts.is_some_and(|experts| experts.router_bias), &of(&[B::RouterBias]))?,
+            sinks: match spec.attention.sinks {
+                false => None,
+                true => Some(self.values(&of(&[B::Sinks]))?),
+            },
+            output_scale: match spec.output_scale {
+                false => None,
+                true => self.values(&of(&[B::OutputScale]))?.first().copied(),
             },
         })
     }
@@ -287,6 +380,27 @@ impl<P: Packer> Walk<'_, P> {
         Ok(SharedWeights {
             scale: self.packer.matrix(&of(&[B::SharedScale]), MatrixRole::Router)?,
             mlp: MlpWeights { up, up_bias: None, down, down_bias: None },
+        })
+    }
+
+    /// Experts beside the MLP of a block.
+    fn beside(&self, block: usize, mlp: Mlp) -> Result<BesideWeights<P::Matrix, P::Vector>, BackendError> {
+        use BlockSlot as B;
+        let of = |slot| Slot::Block(block, slot);
+        let norm = |slot| self.norm(of(slot), of(slot));
+        let root = (self.model.spec.hidden as f32).sqrt().recip();
+        let scale: Vec<f32> = self.values(&[of(B::RouterScale)])?.into_iter().map(|scale| scale * root).collect();
+        let count = mlp.experts.map_or(0, |experts| experts.count);
+        Ok(BesideWeights {
+            router: self.packer.matrix(&[of(B::Router)], MatrixRole::Router)?,
+            router_norm: NormWeights { weight: self.packer.vector(scale)?, bias: None },
+            scale: self.values(&[of(B::ExpertScale)])?,
+            mlp_norm: norm(B::BesideMlpNorm)?,
+            norm: norm(B::ExpertsNorm)?,
+            output_norm: norm(B::ExpertsOutputNorm)?,
+            mlps: (0..count)
+                .map(|expert| self.mlp(mlp, |slot| Slot::Expert(block, expert, slot)))
+                .collect::<Result<_, _>>()?,
         })
     }
 

@@ -56,8 +56,11 @@ impl Shape {
                 matrix.1 = 4.0;
             }
         }
-        let heads = model.spec.heads;
-        let kv = 2 * KV * (model.spec.kv_layers().1 * heads.kv * heads.dim) as u64;
+        let of_block = |block: usize| {
+            let heads = model.spec.heads_of(block);
+            if model.spec.makes_keys(block) { heads.kv * heads.dim } else { 0 }
+        };
+        let kv = 2 * KV * (0..model.spec.blocks.len()).map(of_block).sum::<usize>() as u64;
         let state = model.spec.blocks.iter().filter_map(|block| Some(KV * block.delta?.state() as u64)).sum();
         Self { matrices, ends: model.ends as f64, vectors: model.vectors as f64, kv, state }
     }

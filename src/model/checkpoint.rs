@@ -10,7 +10,8 @@ use safetensors::{Dtype, SafeTensors};
 use serde_json::{Map, Value};
 
 use super::gguf::container::{self, Header, Info};
-use super::{ModelError, TensorType, fields};
+use super::tensors::StridedRanges;
+use super::{ModelError, TensorType, fields, microscaled};
 use crate::files;
 
 /// The weights, where they are one file.
@@ -50,6 +51,33 @@ pub struct Checkpoint {
     tensors: HashMap<String, Entry>,
     /// The types that files of this kind may have, for messages.
     types: Vec<TensorType>,
+}
+
+/// A tensor in blocks of four bits: see `microscaled`.
+pub struct Microscaled<'a> {
+    blocks: &'a [u8],
+    scales: &'a [u8],
+    /// Blocks of a row.
+    row: usize,
+}
+
+impl Microscaled<'_> {
+    /// Bytes of a row as stored.
+    pub fn row_bytes(&self) -> usize {
+        self.row * (microscaled::BLOCK / 2 + 1)
+    }
+
+    /// These rows as bf16.
+    pub fn rows(&self, rows: StridedRanges) -> Tensor<'static> {
+        let StridedRanges { start, len, step, count } = rows;
+        let mut bytes = Vec::with_capacity(count * len * self.row * microscaled::BLOCK * 2);
+        for run in 0..count {
+            let at = (start + run * step) * self.row..(start + run * step + len) * self.row;
+            let half = microscaled::BLOCK / 2;
+            microscaled::decode(&self.blocks[at.start * half..at.end * half], &self.scales[at], &mut bytes);
+        }
+        Tensor { dtype: TensorType::Bf16, bytes: bytes.into() }
+    }
 }
 
 struct Source {
@@ -171,6 +199,10 @@ impl Checkpoint {
 
     /// The tensor `name`, which must have the given shape.
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<Tensor<'_>, ModelError> {
+        if let Some(blocks) = self.microscaled(name, shape)? {
+            let len = shape.iter().rev().skip(1).product();
+            return Ok(blocks.rows(StridedRanges { start: 0, len, step: len, count: 1 }));
+        }
         let (entry, dtype) = self.find(name, shape)?;
         let bytes = &self.files[entry.file].bytes.as_slice()[entry.range.clone()];
         Ok(Tensor { dtype, bytes: bytes.into() })
@@ -178,7 +210,38 @@ impl Checkpoint {
 
     /// The type of the tensor `name`, which must have the given shape.
     pub fn tensor_type(&self, name: &str, shape: &[usize]) -> Result<TensorType, ModelError> {
+        if self.microscaled(name, shape)?.is_some() {
+            return Ok(TensorType::Bf16);
+        }
         self.find(name, shape).map(|(_, dtype)| dtype)
+    }
+
+    /// The tensor `name`, which must have the given shape, if it is stored in blocks of four bits.
+    pub fn microscaled(&self, name: &str, shape: &[usize]) -> Result<Option<Microscaled<'_>>, ModelError> {
+        if self.has(name) || !self.has(&format!("{name}_blocks")) {
+            return Ok(None);
+        }
+        let (&[ref outer @ .., inputs], block) = (shape, microscaled::BLOCK) else { return Ok(None) };
+        let row = inputs / block;
+        let bytes = |name: String, shape: Vec<usize>| {
+            let Some(entry) = self.tensors.get(&name) else { return self.find(&name, &shape).map(|_| &[][..]) };
+            let source = &self.files[entry.file];
+            let fits = entry.shape == shape && shape.iter().product::<usize>() == entry.range.len();
+            if !fits || !inputs.is_multiple_of(block) || !matches!(&entry.dtype, Err(dtype) if dtype == "U8") {
+                let found = entry.dtype.as_ref().map_or_else(Clone::clone, ToString::to_string);
+                return Err(ModelError::Tensor {
+                    path: source.path.clone(),
+                    tensor: name,
+                    found: format!("{found} of shape {:?}", entry.shape),
+                    expected: format!("U8 of shape {shape:?}"),
+                });
+            }
+            Ok(&source.bytes.as_slice()[entry.range.clone()])
+        };
+        let scales = [outer, &[row]].concat();
+        let blocks = [&scales[..], &[block / 2]].concat();
+        let (blocks, scales) = (bytes(format!("{name}_blocks"), blocks)?, bytes(format!("{name}_scales"), scales)?);
+        Ok(Some(Microscaled { blocks, scales, row }))
     }
 
     fn find(&self, name: &str, shape: &[usize]) -> Result<(&Entry, TensorType), ModelError> {
@@ -292,6 +355,40 @@ mod tests {
             let place = format!("model.safetensors: tensor `{name}`: found {found}, expected ");
             assert!(message.contains(&place), "{message}");
         }
+    }
+
+    #[test]
+    fn blocks_of_four_bits_need_scales_of_their_shape() {
+        let file = |scales: &str| {
+            let header = format!(r#"{{"w_blocks":{{"dtype":"U8","shape":[2,1,16],"data_offsets":[0,32]}}{scales}}}"#);
+            let mut file = (header.len() as u64).to_le_bytes().to_vec();
+            file.extend_from_slice(header.as_bytes());
+            file.extend([0x22; 32]);
+            file.extend([127, 128]);
+            file
+        };
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let open = |scales: &str| {
+            write(folder.path(), "model.safetensors", &file(scales));
+            Checkpoint::open(folder.path()).expect("a readable checkpoint")
+        };
+        let whole = open(r#","w_scales":{"dtype":"U8","shape":[2,1],"data_offsets":[32,34]}"#);
+        let tensor = whole.tensor("w", &[2, 32]).expect("present");
+        assert_eq!((tensor.dtype, tensor.bytes.len()), (TensorType::Bf16, 128));
+        assert_eq!([&tensor.bytes[..2], &tensor.bytes[126..]], [&[0x80, 0x3f], &[0x00, 0x40]], "1 and 2");
+        for (checkpoint, shape, name) in [
+            (&whole, &[2, 64][..], "w_blocks"),
+            (&whole, &[2, 33], "w_blocks"),
+            (&open(r#","w_scales":{"dtype":"U8","shape":[1,2],"data_offsets":[32,34]}"#), &[2, 32], "w_scales"),
+        ] {
+            let message = checkpoint.tensor("w", shape).expect_err(name).to_string();
+            assert!(message.contains(&format!("tensor `{name}`: found U8")), "{message}");
+        }
+        let mut short = file("");
+        short.truncate(short.len() - 2);
+        write(folder.path(), "model.safetensors", &short);
+        let message = Checkpoint::open(folder.path()).expect("readable").tensor("w", &[2, 32]).expect_err("no scales");
+        assert!(message.to_string().contains("`w_scales`: found no such tensor"), "{message}");
     }
 
     #[test]

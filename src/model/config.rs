@@ -9,7 +9,7 @@ use super::arch::{self, Architecture, Positions, Switch, Value, WithImages};
 use super::fields::{self, Fields};
 use super::spec::{Activation, Attention, Block, Embedding, Head, Heads, Mlp, ModelSpec, Norm};
 
-pub(super) use rotary::rotary_of;
+pub(super) use rotary::{proportional, rotary_of};
 
 /// Most blocks, and most experts of a block, that are believed: each takes memory before a tensor is looked
 /// for.
@@ -30,12 +30,22 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<ModelSpec, ModelError> {
     let fields = Fields::new(path, &map);
     let name = fields.get("architectures").and_then(|list| list.get(0)?.as_str());
     let nested = fields.get("text_config").is_some();
-    let is = |known: &&WithImages| Some(known.name) == name && (nested || known.name != known.text.name);
+    let is = |known: &&WithImages| {
+        Some(known.name) == name && (nested || known.text.iter().all(|text| text.name != known.name))
+    };
     let Some(whole) = arch::WITH_IMAGES.iter().find(is) else {
         return read_as(architecture(fields)?, fields);
     };
     let Some(text) = fields.get("text_config").and_then(|text| text.as_object()) else {
         return Err(fields.error("text_config", "an object"));
+    };
+    let kind = Fields::with_prefix(path, "text_config.", text);
+    let arch = match kind.text("model_type")? {
+        None => whole.text[0],
+        Some(name) => *whole.text.iter().find(|arch| arch.model_type == name).ok_or_else(|| {
+            let known: Vec<_> = whole.text.iter().map(|arch| format!("{:?}", arch.model_type)).collect();
+            kind.error("model_type", &format!("one of {}", known.join(", ")))
+        })?,
     };
     let mut text = text.clone();
     for name in ["bos_token_id", "eos_token_id", "tie_word_embeddings", "quantization_config"] {
@@ -46,7 +56,7 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<ModelSpec, ModelError> {
     for (name, value) in whole.usual {
         text.entry(*name).or_insert_with(|| (*value).into());
     }
-    read_as(whole.text, Fields::with_prefix(path, "text_config.", &text))
+    read_as(arch, Fields::with_prefix(path, "text_config.", &text))
 }
 
 /// Reads the fields of a configuration of `arch`.
@@ -87,6 +97,12 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
             scale: (heads.dim as f32).sqrt().recip(),
             soft_cap: None,
             gated: false,
+            query_growth: None,
+            heads: None,
+            value_norm: false,
+            value_is_key: false,
+            keys_of: None,
+            sinks: false,
         },
         mlp: Mlp {
             intermediate: match fields.size(names.intermediate)? {
@@ -100,6 +116,8 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
             experts: None,
         },
         delta: None,
+        beside: None,
+        output_scale: false,
     };
     let mut spec = ModelSpec {
         architecture: arch.name,
@@ -120,6 +138,7 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
         bos: fields.ids("bos_token_id")?.and_then(|ids| ids.first().copied()),
         eos: fields.ids("eos_token_id")?.unwrap_or_default(),
         names: arch.names,
+        layer_inputs: None,
     };
     if !arch.delta_nets {
         layer_types(fields, &mut spec)?;
@@ -128,7 +147,7 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
     for block in &mut spec.blocks {
         // A window that reaches as far as the context is none.
         block.attention.window = block.attention.window.filter(|&window| window < context);
-        if let Some(experts) = block.mlp.experts
+        if let Some(experts) = block.mlp.experts.or(block.beside.and_then(|mlp| mlp.experts))
             && (experts.count > MAX_PARTS || experts.used > experts.count)
         {
             let expected = format!("no more than the number of experts, and these up to {MAX_PARTS}");
@@ -152,13 +171,22 @@ fn architecture(fields: Fields<'_>) -> Result<&'static Architecture, ModelError>
 
 /// Refuses values that change what a model computes in ways that aren't supported.
 fn refuse(arch: &Architecture, fields: Fields<'_>) -> Result<(), ModelError> {
-    if fields.get("quantization_config").is_some() {
-        let expected = "nothing: of quantised models only GGUF files are read; get the model's original weights";
+    let method = fields.get("quantization_config").map(|how| how.get("quant_method").and_then(|how| how.as_str()));
+    if method.is_some_and(|method| !(arch.blocks_of_four_bits && method == Some("mxfp4"))) {
+        let expected = if method == Some(Some("fp8")) {
+            "nothing: weights in 8-bit floats are not read; get a GGUF file of the model, or its weights in BF16"
+        } else {
+            "nothing: of quantised models only GGUF files are read; get the model's original weights"
+        };
         return Err(fields.error("quantization_config", expected));
     }
     for (field, only) in arch.only {
         let expected = match *only {
             Value::Flag(flag) => fields.flag(field)?.filter(|&found| found != flag).map(|_| flag.to_string()),
+            Value::Number(number) => {
+                let found = fields.positive(field)?;
+                found.filter(|found| found.to_bits() != number.to_bits()).map(|_| number.to_string())
+            }
             Value::Text(text) => fields.text(field)?.filter(|&found| found != text).map(|_| format!("{text:?}")),
         };
         if let Some(expected) = expected {
@@ -205,9 +233,18 @@ fn window(arch: &Architecture, fields: Fields<'_>) -> Result<Option<usize>, Mode
 /// Takes the window from the blocks that `layer_types` says see everything.
 fn layer_types(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     let Some(types) = fields.texts("layer_types")? else { return Ok(()) };
-    let known = ["full_attention", "sliding_attention"];
-    if types.len() != spec.blocks.len() || types.iter().any(|kind| !known.contains(kind)) {
-        let expected = format!("{} times \"full_attention\" or \"sliding_attention\"", spec.blocks.len());
+    // "attention" is the first in hybrids.
+    let known = ["full_attention", "sliding_attention", "attention"];
+    let others: Vec<_> = types.iter().zip(0..).filter(|(kind, _)| !known.contains(kind)).collect();
+    if types.len() != spec.blocks.len() || !others.is_empty() {
+        let mut expected = format!("{} times \"full_attention\" or \"sliding_attention\"", spec.blocks.len());
+        if let Some((kind, _)) = others.first() {
+            let numbers: Vec<_> = others.iter().map(|(_, number): &(_, usize)| number.to_string()).collect();
+            expected += &format!(
+                "; layers that are no attention, such as {kind:?}, cannot be computed: {}",
+                numbers.join(", ")
+            );
+        }
         return Err(fields.error("layer_types", &expected));
     }
     for (block, kind) in spec.blocks.iter_mut().zip(types) {
@@ -219,13 +256,18 @@ fn layer_types(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::spec::{Rotary, RotaryScaling};
+    use crate::model::spec::{QueryGrowth, Rotary, RotaryScaling};
 
     fn config(extra: &str) -> String {
         format!(
             r#"{{"architectures":["LlamaForCausalLM"],"hidden_size":64,"num_hidden_layers":2,"vocab_size":100,
             "max_position_embeddings":128,"num_attention_heads":4,"intermediate_size":96,"hidden_act":"silu"{extra}}}"#
         )
+    }
+
+    fn hybrid(extra: &str) -> String {
+        let text = config(&format!(r#","shared_intermediate_size":96,{extra}"#));
+        text.replace("Llama", "GraniteMoeHybrid")
     }
 
     fn read_text(text: &str) -> Result<ModelSpec, ModelError> {
@@ -304,7 +346,21 @@ mod tests {
             (config(r#","partial_rotary_factor":0.2"#), "partial_rotary_factor"),
             (config(r#","quantization_config":{"bits":4}"#), "quantization_config"),
             (config("").replace(r#""num_hidden_layers":2"#, r#""num_hidden_layers":99999"#), "num_hidden_layers"),
-            (config(r#","qk_layernorm":true"#).replace("Llama", "Phi"), "qk_layernorm"),
+            (config(r#","qk_layernorm":true"#).replace("Llama", "StableLm"), "qk_layernorm"),
+            (
+                config(r#","quantization_config":{"quant_method":"fp8"}"#).replace("Llama", "Ministral3"),
+                "quantization_config",
+            ),
+            (config("").replace("Llama", "Ministral3"), "rope_parameters"),
+            (
+                config("").replace("Llama", "SmolLM3").replace("silu\"", "silu\",\"no_rope_layers\":[1]"),
+                "no_rope_layers",
+            ),
+            (hybrid(r#""num_local_experts":8"#), "num_local_experts"),
+            (hybrid(r#""num_local_experts":0,"position_embedding_type":"alibi""#), "position_embedding_type"),
+            (hybrid(r#""num_local_experts":0,"layer_types":["attention","mamba"]"#), "layer_types"),
+            (hybrid(r#""num_local_experts":0"#), "layer_types"),
+            (config(r#","mlp_layer_types":["sparse","other"]"#).replace("Llama", "Mellum"), "mlp_layer_types"),
             (config(r#","norm_type":"rms_norm""#).replace("Llama", "Starcoder2"), "norm_type"),
             (config(r#","layer_types":["full_attention"]"#), "layer_types"),
             (config(r#","layer_types":["full_attention","chunked_attention"]"#), "layer_types"),
@@ -330,6 +386,88 @@ mod tests {
             let message = read_text(text).expect_err("not an object").to_string();
             assert!(message.starts_with("dir/config.json: not readable as JSON"), "{message}");
         }
+    }
+
+    #[test]
+    fn hybrids_without_mamba_layers_are_read_and_others_say_which_layers_are() {
+        let spec = |extra: &str| read_text(&hybrid(&format!(r#""num_local_experts":0,{extra}"#)));
+        let rotated = |extra: &str| spec(extra).expect("readable").blocks[0].attention.rotary.is_some();
+        assert!(rotated(r#""layer_types":["attention","attention"],"position_embedding_type":"rope""#));
+        assert!(!rotated(r#""layer_types":["attention","attention"]"#));
+        let message = spec(r#""layer_types":["mamba","attention"]"#).expect_err("a Mamba layer").to_string();
+        assert!(message.contains("such as \"mamba\", cannot be computed: 0"), "{message}");
+    }
+
+    #[test]
+    fn queries_grow_from_the_original_context_on() {
+        let growth = QueryGrowth { beta: 0.5, context: 64.0 };
+        assert_eq!([0, 63].map(|position| growth.at(position).to_bits()), [1f32.to_bits(); 2]);
+        assert!((growth.at(64) - (1.0 + 0.5 * 2f32.ln())).abs() < 1e-6);
+        let yarn = r#","rope_parameters":{"rope_type":"yarn","factor":4,"original_max_position_embeddings":32,"llama_4_scaling_beta":0.5}"#;
+        let spec = read_text(&config(yarn).replace("Llama", "Ministral3")).expect("readable");
+        assert_eq!(spec.blocks[1].attention.query_growth, Some(QueryGrowth { beta: 0.5, context: 32.0 }));
+    }
+
+    #[test]
+    fn of_a_model_for_text_and_images_the_text_may_be_one_of_several() {
+        let read = |kind: &str| {
+            let text =
+                config(&format!(r#","model_type":"{kind}""#)).replace(r#""architectures":["LlamaForCausalLM"],"#, "");
+            read_text(&format!(r#"{{"architectures":["Mistral3ForConditionalGeneration"],"text_config":{text}}}"#))
+        };
+        assert_eq!(read("mistral").expect("readable").architecture, "MistralForCausalLM");
+        let message = read("mistral4").expect_err("unknown").to_string();
+        assert!(message.contains("`text_config.model_type`") && message.contains("\"ministral3\""), "{message}");
+    }
+
+    fn gemma4(extra: &str) -> Result<ModelSpec, ModelError> {
+        let text = config(&format!(
+            r#","head_dim":16,"hidden_size_per_layer_input":0,"sliding_window":8,"num_key_value_heads":2,
+            "layer_types":["sliding_attention","full_attention"]{extra}"#
+        ));
+        read_text(&text.replace("Llama", "Gemma4"))
+    }
+
+    #[test]
+    fn gemma_4_has_wide_heads_where_it_sees_everything() {
+        let wide = r#","global_head_dim":32,"num_global_key_value_heads":1"#;
+        let heads = |extra: &str| gemma4(extra).map(|spec| [spec.heads_of(0), spec.heads_of(1)]).expect(extra);
+        let [narrow, same] = [Heads { query: 4, kv: 2, dim: 16 }, Heads { query: 4, kv: 1, dim: 32 }];
+        assert_eq!(heads(&format!(r#","attention_k_eq_v":true{wide}"#)), [narrow, same]);
+        assert_eq!(heads(wide), [narrow, Heads { kv: 2, ..same }], "only with values that are keys");
+        assert_eq!(heads(""), [narrow, Heads { kv: 2, dim: 512, ..same }]);
+        let again = r#","attention_k_eq_v":true,"per_layer_config":{"1":{"head_dim":32,"num_key_value_heads":1}}"#;
+        assert_eq!(heads(again), [narrow, same]);
+        assert!(gemma4(r#","attention_k_eq_v":true"#).expect("readable").blocks[1].attention.value_is_key);
+        let message = gemma4(r#","num_kv_shared_layers":1"#).expect_err("nothing to share").to_string();
+        assert!(message.contains("`num_kv_shared_layers`") && message.contains("block 1"), "{message}");
+        for (extra, field) in [
+            (r#","use_bidirectional_attention":"all""#, "use_bidirectional_attention"),
+            (r#","hidden_size_per_layer_input":4,"vocab_size_per_layer_input":99"#, "vocab_size_per_layer_input"),
+            (r#","enable_moe_block":true,"num_experts":2,"top_k_experts":3,"moe_intermediate_size":8"#, "num_experts"),
+            (r#","global_head_dim":15"#, "num_global_key_value_heads"),
+        ] {
+            let message = gemma4(extra).expect_err(extra).to_string();
+            assert!(message.contains(&format!("`{field}")), "{message}");
+        }
+    }
+
+    #[test]
+    fn experts_of_gpt_oss_may_be_in_blocks_of_four_bits_and_nothing_else() {
+        let extra = r#","num_local_experts":4,"num_experts_per_tok":2,"rope_scaling":{"rope_type":"yarn","factor":2}"#;
+        let read = |more: &str| read_text(&config(&format!("{extra}{more}")).replace("Llama", "GptOss"));
+        let spec = read(r#","quantization_config":{"quant_method":"mxfp4"}"#).expect("readable");
+        assert!(spec.blocks.iter().all(|block| block.attention.sinks && block.mlp.bias && block.attention.qkv_bias));
+        for (more, field) in [
+            (r#","swiglu_limit":6.0"#, "swiglu_limit"),
+            (r#","quantization_config":{"quant_method":"gptq"}"#, "quantization_config"),
+        ] {
+            let message = read(more).expect_err(more).to_string();
+            assert!(message.contains(&format!("`{field}`")), "{message}");
+        }
+        let mxfp4 = config(r#","quantization_config":{"quant_method":"mxfp4"}"#);
+        assert!(read_text(&mxfp4).expect_err("another architecture").to_string().contains("`quantization_config`"));
+        assert!(read_text(&config(r#","num_local_experts":4"#).replace("Llama", "GptOss")).is_err(), "no scaling");
     }
 
     #[test]

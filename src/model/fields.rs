@@ -128,6 +128,17 @@ impl<'a> Fields<'a> {
         all.map(Some).ok_or_else(|| self.error(field, "a list of numbers above 0"))
     }
 
+    /// Sizes, each at least 1; `None` where absent.
+    pub fn sizes(&self, field: &str) -> Result<Option<Vec<usize>>, ModelError> {
+        let Some(value) = self.get(field) else { return Ok(None) };
+        let one = |value: &Value| {
+            let size = value.as_u64().and_then(|size| usize::try_from(size).ok());
+            size.filter(|size| (1..=MAX_SIZE).contains(size))
+        };
+        let all = value.as_array().and_then(|list| list.iter().map(one).collect());
+        all.map(Some).ok_or_else(|| self.error(field, &format!("a list of whole numbers from 1 to {MAX_SIZE}")))
+    }
+
     /// Texts; `None` where absent.
     pub fn texts(&self, field: &str) -> Result<Option<Vec<&'a str>>, ModelError> {
         let Some(value) = self.get(field) else { return Ok(None) };

@@ -29,6 +29,7 @@ mod error;
 mod fields;
 pub mod gguf;
 mod infill;
+mod microscaled;
 mod outline;
 pub mod slow_tokenizer;
 pub mod spec;

@@ -15,7 +15,7 @@ pub struct ModelSpec {
     pub context: usize,
     /// From a token and its position to the residual stream.
     pub embedding: Embedding,
-    /// The attention heads, the same in every block.
+    /// The attention heads, of all blocks that don't say otherwise.
     pub heads: Heads,
     /// Every norm over the residual stream.
     pub norm: Norm,
@@ -31,18 +31,36 @@ pub struct ModelSpec {
     pub eos: Vec<u32>,
     /// Where the checkpoint keeps the tensors.
     pub names: &'static TensorNames,
+    /// Every block reads something of its own of each token.
+    pub layer_inputs: Option<LayerInputs>,
 }
 
 impl ModelSpec {
-    /// For every block how many with attention come before it, and how many there are.
-    pub fn kv_layers(&self) -> (Vec<usize>, usize) {
-        let mut count = 0;
-        let before = self.blocks.iter().map(|block| {
-            count += usize::from(block.delta.is_none());
-            count - usize::from(block.delta.is_none())
-        });
-        (before.collect(), count)
+    /// Heads of a block.
+    pub fn heads_of(&self, block: usize) -> Heads {
+        self.blocks[block].attention.heads.unwrap_or(self.heads)
     }
+
+    /// The block whose keys and values a block reads: itself, or one before it.
+    pub fn keys_of(&self, block: usize) -> usize {
+        self.blocks[block].attention.keys_of.unwrap_or(block)
+    }
+
+    /// The block has attention with keys and values of its own.
+    pub fn makes_keys(&self, block: usize) -> bool {
+        self.blocks[block].delta.is_none() && self.keys_of(block) == block
+    }
+}
+
+/// Inputs of blocks (`Gemma4TextModel.project_per_layer_inputs` of transformers). Of a token and a block there is a
+/// row `[width]`: `(norm(project(x) / sqrt(hidden)) + table[token] * sqrt(width)) / sqrt(2)`, `x` being the beginning
+/// of the residual stream. After its MLP the block adds `norm(project(activation(gate(x)) * row))`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LayerInputs {
+    /// Width of a block's input.
+    pub width: usize,
+    /// Rows of the table; at least as many as those of the embedding.
+    pub vocab_size: usize,
 }
 
 /// How a row of the residual stream begins.
@@ -114,6 +132,10 @@ pub struct Block {
     pub mlp: Mlp,
     /// A gated delta net in place of attention, where there is one; `attention` then counts for nothing.
     pub delta: Option<DeltaNet>,
+    /// Experts beside the MLP, on the same input under norms of their own; their outputs are added.
+    pub beside: Option<Mlp>,
+    /// What comes out of the block is multiplied by a number in the checkpoint.
+    pub output_scale: bool,
 }
 
 /// How the parts of a block hang together. Norms are numbered in the order in which they're applied.
@@ -150,6 +172,18 @@ pub struct Attention {
     pub soft_cap: Option<f32>,
     /// The result `[query * dim]` is multiplied with the sigmoid of a gate, which is projected like the query.
     pub gated: bool,
+    /// Queries grow with their position, after they are rotated.
+    pub query_growth: Option<QueryGrowth>,
+    /// Heads, where they aren't the model's.
+    pub heads: Option<Heads>,
+    /// Value heads are normalised, without weights.
+    pub value_norm: bool,
+    /// Values are what keys are before they are normalised.
+    pub value_is_key: bool,
+    /// The block before this one whose keys and values it reads; it makes none.
+    pub keys_of: Option<usize>,
+    /// Every query head has a sink: a score that takes a share of the softmax and adds nothing.
+    pub sinks: bool,
 }
 
 /// A gated delta net (arXiv 2412.06464; `Qwen3_5GatedDeltaNet` of transformers): every value head has a matrix
@@ -203,6 +237,23 @@ impl DeltaNet {
     }
 }
 
+/// Queries at far positions are multiplied by `1 + beta * ln(1 + floor(position / context))`, which keeps
+/// attention sharp over long texts (`get_llama_4_attn_scale` of transformers).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueryGrowth {
+    /// Weight of the logarithm.
+    pub beta: f32,
+    /// Positions without growth.
+    pub context: f32,
+}
+
+impl QueryGrowth {
+    /// Factor of a query at `position`.
+    pub fn at(self, position: usize) -> f32 {
+        1.0 + self.beta * (1.0 + (position as f32 / self.context).floor()).ln()
+    }
+}
+
 /// Rotary positions (`RoPE`): pairs of channels are rotated by position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rotary {
@@ -249,6 +300,8 @@ pub enum RotaryScaling {
         beta_slow: f64,
         /// Multiplies sine and cosine.
         attention_factor: f64,
+        /// The bounds between which frequencies are interpolated are whole numbers of channel pairs.
+        whole: bool,
     },
     /// Every frequency divided by a factor of its own (`LongRoPE`, arXiv 2402.13753).
     PerFrequency {
@@ -285,6 +338,8 @@ pub struct Experts {
     pub normalised: bool,
     /// Width of one more expert that every row takes, times the sigmoid of a weighted sum of the row.
     pub shared: Option<usize>,
+    /// The router has a bias.
+    pub router_bias: bool,
 }
 
 /// A nonlinearity.
@@ -298,4 +353,7 @@ pub enum Activation {
     GeluTanh,
     /// `max(x, 0)`.
     Relu,
+    /// With a gate `g` and what it gates `u`: `min(g, 7) / (1 + exp(-1.702 * min(g, 7))) * (1 + clamp(u, -7, 7))`
+    /// (`GptOssExperts` of transformers).
+    ClampedSwish,
 }

@@ -1,6 +1,6 @@
 //! Which tensors a model consists of: slots, their shapes, and where checkpoints keep them.
 
-use super::spec::{Block, DeltaNet, Heads, ModelSpec, NormKind, Wiring};
+use super::spec::{Block, DeltaNet, Heads, Mlp, ModelSpec, NormKind, Wiring};
 
 /// A place for one tensor of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,12 @@ pub enum Slot {
     Block(usize, BlockSlot),
     /// A tensor of expert number `.1` of block number `.0`.
     Expert(usize, usize, BlockSlot),
+    /// Table of the inputs of blocks `[vocab_size, blocks * width]`.
+    LayerTable,
+    /// From `hidden` to the inputs of blocks `[blocks * width, hidden]`.
+    LayerProjection,
+    /// Weight of the norm of a block's projected input `[width]`.
+    LayerProjectionNorm,
 }
 
 /// A place for one tensor of a block. Matrices are `[outputs, inputs]`.
@@ -77,9 +83,28 @@ pub enum BlockSlot {
     SharedGate,
     SharedUp,
     SharedDown,
+    QueryNormBias,
+    KeyNormBias,
+    /// Factor of what comes out.
+    OutputScale,
+    /// To and from the width of the block's own input, and the norm of what that adds.
+    InputGate,
+    InputProjection,
+    InputNorm,
+    /// Of experts beside the MLP: weight of the norm of what the router reads, factors of the experts, norms of the
+    /// MLP's output, the experts' input and their output.
+    RouterScale,
+    ExpertScale,
+    BesideMlpNorm,
+    ExpertsNorm,
+    ExpertsOutputNorm,
+    RouterBias,
+    /// One score for each query head.
+    Sinks,
 }
 
-/// Where a family of checkpoints keeps the tensors. All names but the head's have a prefix in front of them.
+/// Where a family of checkpoints keeps the tensors. All names but the head's have a prefix in front of them;
+/// the head has what stands before `.model.` in it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TensorNames {
     /// The prefixes that occur; a checkpoint has the first with which it has an embedding.
@@ -109,6 +134,10 @@ pub struct TensorNames {
     pub transposed: bool,
     /// Names in other checkpoints of the family: those in which all experts of a block are one tensor.
     pub stacked: Option<&'static TensorNames>,
+    /// Names of [`Slot::LayerTable`], [`Slot::LayerProjection`] and [`Slot::LayerProjectionNorm`].
+    pub layer_inputs: [&'static str; 3],
+    /// Tensors that hold several slots of every expert, where all experts of a block are one tensor.
+    pub fused_expert: &'static [(BlockSlot, Fused)],
 }
 
 /// Which rows of a tensor with several slots are one of them.
@@ -118,6 +147,8 @@ pub enum Fused {
     Stacked(usize, usize),
     /// Query, key and value one below the other; this is the one with this number.
     Qkv(usize),
+    /// Slots whose outputs take turns; this is the one with this number, of so many.
+    Interleaved(usize, usize),
     /// Groups of heads, each with parts of query, key and value in an order of its own.
     QkvGroups {
         /// Number of groups; `None` for one per head.
@@ -214,13 +245,16 @@ impl Slot {
         use BlockSlot as B;
         match self {
             Self::Embedding | Self::Head | Self::ProjectIn | Self::ProjectOut => true,
+            Self::LayerTable | Self::LayerProjection => true,
             Self::Block(_, slot) | Self::Expert(_, _, slot) => {
                 let attention = matches!(slot, B::Query | B::Key | B::Value | B::Output | B::AttentionGate);
                 let delta = matches!(slot, B::DeltaQuery | B::DeltaKey | B::DeltaValue | B::DeltaGate | B::DeltaOutput);
                 let shared = matches!(slot, B::SharedGate | B::SharedUp | B::SharedDown);
-                attention || delta || shared || matches!(slot, B::Gate | B::Up | B::Down)
+                let mlp = matches!(slot, B::Gate | B::Up | B::Down | B::InputGate | B::InputProjection);
+                attention || delta || shared || mlp
             }
             Self::Positions | Self::FinalNorm | Self::FinalNormBias | Self::HeadBias => false,
+            Self::LayerProjectionNorm => false,
         }
     }
 }
@@ -240,10 +274,11 @@ impl ModelSpec {
         add(self.final_norm && self.norm.kind == NormKind::Layer, &[Slot::FinalNormBias]);
         add(!self.head.tied, &[Slot::Head]);
         add(self.head.bias, &[Slot::HeadBias]);
+        add(self.layer_inputs.is_some(), &[Slot::LayerTable, Slot::LayerProjection, Slot::LayerProjectionNorm]);
         for (number, block) in self.blocks.iter().enumerate() {
             let (in_block, in_expert) = self.block_slots(block);
             slots.extend(in_block.iter().map(|&slot| Slot::Block(number, slot)));
-            let experts = block.mlp.experts.map_or(0, |experts| experts.count);
+            let experts = self.expert_mlp(number).experts.map_or(0, |experts| experts.count);
             for expert in 0..experts {
                 slots.extend(in_expert.iter().map(|&slot| Slot::Expert(number, expert, slot)));
             }
@@ -259,50 +294,62 @@ impl ModelSpec {
         let sandwich = block.wiring == Wiring::Sandwich;
         let mut slots = vec![B::AttentionNorm];
         let attention = block.delta.is_none();
-        slots.extend(if attention { &[B::Query, B::Key, B::Value, B::Output][..] } else { DELTA });
+        let own_keys = attention && block.attention.keys_of.is_none();
+        slots.extend(if attention { &[B::Query, B::Output][..] } else { DELTA });
         let mut add = |there: bool, more: &[B]| {
             if there {
                 slots.extend(more);
             }
         };
+        add(own_keys, &[B::Key, B::Value]);
         add(layer_norm, &[B::AttentionNormBias]);
         add(two_norms, &[B::MlpNorm]);
         add(two_norms && layer_norm, &[B::MlpNormBias]);
         add(sandwich, &[B::AttentionOutputNorm, B::MlpOutputNorm]);
-        add(attention && block.attention.qkv_bias, &[B::QueryBias, B::KeyBias, B::ValueBias]);
+        add(attention && block.attention.qkv_bias, &[B::QueryBias]);
+        add(own_keys && block.attention.qkv_bias, &[B::KeyBias, B::ValueBias]);
         add(attention && block.attention.output_bias, &[B::OutputBias]);
-        add(attention && block.attention.qk_norm, &[B::QueryNorm, B::KeyNorm]);
+        add(attention && block.attention.qk_norm, &[B::QueryNorm]);
+        add(own_keys && block.attention.qk_norm, &[B::KeyNorm]);
+        add(attention && block.attention.qk_norm && layer_norm, &[B::QueryNormBias]);
+        add(own_keys && block.attention.qk_norm && layer_norm, &[B::KeyNormBias]);
         add(attention && block.attention.gated, &[B::AttentionGate]);
+        add(block.attention.sinks, &[B::Sinks]);
+        add(block.mlp.experts.is_some_and(|experts| experts.router_bias), &[B::RouterBias]);
         let shared = block.mlp.experts.is_some_and(|experts| experts.shared.is_some());
         add(shared, &[B::SharedScale, B::SharedGate, B::SharedUp, B::SharedDown]);
-        let mut mlp = vec![B::Up, B::Down];
-        if block.mlp.gated {
-            mlp.insert(0, B::Gate);
-        }
-        if block.mlp.bias {
-            let biases = mlp.iter().map(|slot| match slot {
-                B::Gate => B::GateBias,
-                B::Up => B::UpBias,
-                _ => B::DownBias,
-            });
-            mlp.extend(biases.collect::<Vec<_>>());
-        }
+        add(block.output_scale, &[B::OutputScale]);
+        add(self.layer_inputs.is_some(), &[B::InputGate, B::InputProjection, B::InputNorm]);
+        let mlp = mlp_slots(block.mlp);
         if block.mlp.experts.is_some() {
             slots.push(B::Router);
             return (slots, mlp);
         }
         slots.extend(mlp);
-        (slots, Vec::new())
+        let Some(experts) = block.beside else { return (slots, Vec::new()) };
+        slots.extend([B::Router, B::RouterScale, B::ExpertScale]);
+        slots.extend([B::BesideMlpNorm, B::ExpertsNorm, B::ExpertsOutputNorm]);
+        (slots, mlp_slots(experts))
+    }
+
+    /// The experts of a block, or else its MLP.
+    fn expert_mlp(&self, block: usize) -> Mlp {
+        let block = &self.blocks[block];
+        block.beside.unwrap_or(block.mlp)
     }
 
     /// Shape of the tensor in `slot`.
     pub fn shape(&self, slot: Slot) -> Vec<usize> {
         use BlockSlot as B;
         let hidden = self.hidden;
-        let query = self.heads.query * self.heads.dim;
-        let key = self.heads.kv * self.heads.dim;
         let Some((block, in_block)) = slot.in_block() else {
+            let inputs = self.layer_inputs.map_or(0, |inputs| inputs.width);
             return match slot {
+                Slot::LayerTable => {
+                    vec![self.layer_inputs.map_or(0, |inputs| inputs.vocab_size), self.blocks.len() * inputs]
+                }
+                Slot::LayerProjection => vec![self.blocks.len() * inputs, hidden],
+                Slot::LayerProjectionNorm => vec![inputs],
                 Slot::Positions => vec![self.context + self.embedding.positions.unwrap_or(0), hidden],
                 Slot::ProjectIn => vec![hidden, self.embedding.width],
                 Slot::ProjectOut => vec![self.embedding.width, hidden],
@@ -311,10 +358,15 @@ impl ModelSpec {
                 _ => vec![self.vocab_size, self.embedding.width],
             };
         };
-        let mlp = self.blocks[block].mlp;
+        let Heads { query, kv, dim } = self.heads_of(block);
+        let (query, key) = (query * dim, kv * dim);
+        let experts = self.expert_mlp(block);
+        let mlp = if matches!(slot, Slot::Expert(..)) { experts } else { self.blocks[block].mlp };
         let inner = mlp.intermediate;
         let shared = mlp.experts.and_then(|experts| experts.shared).unwrap_or(0);
         let delta = |size: fn(&DeltaNet) -> usize| self.blocks[block].delta.as_ref().map_or(0, size);
+        let count = experts.experts.map_or(0, |experts| experts.count);
+        let inputs = self.layer_inputs.map_or(0, |inputs| inputs.width);
         match in_block {
             B::AttentionNorm
             | B::AttentionNormBias
@@ -323,14 +375,24 @@ impl ModelSpec {
             | B::MlpNormBias
             | B::MlpOutputNorm
             | B::OutputBias
-            | B::DownBias => vec![hidden],
+            | B::DownBias
+            | B::InputNorm
+            | B::RouterScale
+            | B::BesideMlpNorm
+            | B::ExpertsNorm
+            | B::ExpertsOutputNorm => vec![hidden],
             B::Query => vec![query, hidden],
             B::Key | B::Value => vec![key, hidden],
             B::Output => vec![hidden, query],
             B::QueryBias => vec![query],
             B::KeyBias | B::ValueBias => vec![key],
-            B::QueryNorm | B::KeyNorm => vec![self.heads.dim],
-            B::Router => vec![mlp.experts.map_or(0, |experts| experts.count), hidden],
+            B::QueryNorm | B::KeyNorm | B::QueryNormBias | B::KeyNormBias => vec![dim],
+            B::Router => vec![count, hidden],
+            B::ExpertScale | B::RouterBias => vec![count],
+            B::Sinks => vec![self.heads_of(block).query],
+            B::OutputScale => vec![1],
+            B::InputGate => vec![inputs, hidden],
+            B::InputProjection => vec![hidden, inputs],
             B::Gate | B::Up => vec![inner, hidden],
             B::Down => vec![hidden, inner],
             B::GateBias | B::UpBias => vec![inner],
@@ -351,12 +413,20 @@ impl ModelSpec {
     /// Where the tensor in `slot` is kept, in a checkpoint with this prefix.
     pub fn source(&self, slot: Slot, prefix: &str) -> Source {
         let names = self.names;
+        let slot = match slot {
+            Slot::Block(block, BlockSlot::Value) if self.blocks[block].attention.value_is_key => {
+                Slot::Block(block, BlockSlot::Key)
+            }
+            slot => slot,
+        };
         let mut shape = self.shape(slot);
         let whole = StridedRanges::one(0, shape[0]);
         let named = |name: String| Source { name, shape: shape.clone(), transposed: false, outputs: whole };
         let find = |table: &[(BlockSlot, &'static str)], slot| {
             table.iter().find(|(of, _)| *of == slot).map_or("?", |(_, name)| *name)
         };
+        // In models for text and images the head may stand beside the text model.
+        let outer = prefix.strip_suffix(".model.").map_or(String::new(), |outer| format!("{outer}."));
         let name = match slot {
             Slot::Embedding => return named(format!("{prefix}{}", names.embedding)),
             Slot::Positions => return named(format!("{prefix}{}", names.positions)),
@@ -364,31 +434,32 @@ impl ModelSpec {
             Slot::ProjectOut => return named(format!("{prefix}{}", names.projections[1])),
             Slot::FinalNorm => return named(format!("{prefix}{}.weight", names.final_norm)),
             Slot::FinalNormBias => return named(format!("{prefix}{}.bias", names.final_norm)),
-            Slot::Head => return named(format!("{}.weight", names.head)),
-            Slot::HeadBias => return named(format!("{}.bias", names.head)),
+            Slot::Head => return named(format!("{outer}{}.weight", names.head)),
+            Slot::HeadBias => return named(format!("{outer}{}.bias", names.head)),
+            Slot::LayerTable => return named(format!("{prefix}{}", names.layer_inputs[0])),
+            Slot::LayerProjection => return named(format!("{prefix}{}", names.layer_inputs[1])),
+            Slot::LayerProjectionNorm => return named(format!("{prefix}{}", names.layer_inputs[2])),
             Slot::Block(block, slot) => format!("{prefix}{}{block}.{}", names.block, find(names.in_block, slot)),
             Slot::Expert(block, expert, slot) => {
                 let name = find(names.in_expert, slot);
                 let Some(before) = names.expert else {
-                    let own = shape[0];
-                    let (number, of) = match names.fused.iter().find(|(of, _)| *of == slot) {
-                        Some((_, Fused::Stacked(number, of))) => (*number, *of),
-                        _ => (0, 1),
-                    };
-                    shape[0] = of * own;
-                    shape.insert(0, self.blocks[block].mlp.experts.map_or(0, |experts| experts.count));
-                    let outputs = StridedRanges::one((expert * of + number) * own, own);
+                    let mut outputs = whole;
+                    if let Some((_, fused)) = names.fused_expert.iter().find(|(of, _)| *of == slot) {
+                        (outputs, shape[0]) = self.part_of_fused(*fused, (block, shape[0]));
+                    }
+                    outputs.start += expert * shape[0];
+                    shape.insert(0, self.expert_mlp(block).experts.map_or(0, |experts| experts.count));
                     let name = format!("{prefix}{}{block}.{name}", names.block);
                     return Source { name, shape, transposed: false, outputs };
                 };
                 format!("{prefix}{}{block}.{before}{expert}.{name}", names.block)
             }
         };
-        let fused =
-            slot.in_block().and_then(|(block, slot)| Some((block, names.fused.iter().find(|(of, _)| *of == slot)?)));
         let mut outputs = whole;
-        if let Some((block, (_, fused))) = fused {
-            (outputs, shape[0]) = self.part_of_fused(*fused, shape[0], self.blocks[block].delta);
+        if let Some((block, slot)) = slot.in_block()
+            && let Some((_, fused)) = names.fused.iter().find(|(of, _)| *of == slot)
+        {
+            (outputs, shape[0]) = self.part_of_fused(*fused, (block, shape[0]));
         }
         let transposed = names.transposed && shape.len() == 2;
         if transposed {
@@ -398,14 +469,16 @@ impl ModelSpec {
     }
 
     /// The ranges of a slot of `own` outputs, and the outputs of the whole tensor.
-    fn part_of_fused(&self, fused: Fused, own: usize, delta: Option<DeltaNet>) -> (StridedRanges, usize) {
-        let query = self.heads.query * self.heads.dim;
-        let key = self.heads.kv * self.heads.dim;
+    fn part_of_fused(&self, fused: Fused, (block, own): (usize, usize)) -> (StridedRanges, usize) {
+        let delta = self.blocks[block].delta;
+        let heads = self.heads_of(block);
+        let (query, key) = (heads.query * heads.dim, heads.kv * heads.dim);
         match fused {
             Fused::Stacked(number, of) => (StridedRanges::one(number * own, own), of * own),
+            Fused::Interleaved(number, of) => (StridedRanges { start: number, len: 1, step: of, count: own }, of * own),
             Fused::Qkv(number) => (StridedRanges::one([0, query, query + key][number], own), query + 2 * key),
             Fused::QkvGroups { groups, place } => {
-                let groups = groups.unwrap_or(self.heads.query);
+                let groups = groups.unwrap_or(heads.query);
                 let len = own / groups;
                 (StridedRanges { start: place * len, len, step: 3 * len, count: groups }, 3 * own)
             }
@@ -418,4 +491,22 @@ impl ModelSpec {
             }
         }
     }
+}
+
+/// Slots of an MLP.
+fn mlp_slots(mlp: Mlp) -> Vec<BlockSlot> {
+    use BlockSlot as B;
+    let mut slots = vec![B::Up, B::Down];
+    if mlp.gated {
+        slots.insert(0, B::Gate);
+    }
+    if mlp.bias {
+        let biases = slots.iter().map(|slot| match slot {
+            B::Gate => B::GateBias,
+            B::Up => B::UpBias,
+            _ => B::DownBias,
+        });
+        slots.extend(biases.collect::<Vec<_>>());
+    }
+    slots
 }

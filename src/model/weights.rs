@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::tensors::{Source, TensorNames};
-use super::{Checkpoint, ModelError, ModelSpec, Slot, Tensor};
+use super::{Checkpoint, ModelError, ModelSpec, Slot, Tensor, TensorType};
 
 /// The architecture of a model, and its weights as stored.
 pub struct ModelWeights {
@@ -45,10 +45,19 @@ impl ModelWeights {
         stacked.map_or(spec.names, |(names, _)| names)
     }
 
-    /// The whole tensor that `slot` is in, as stored, checked against the configuration.
+    /// The whole tensor that `slot` is in, checked against the configuration; as stored, but for blocks of four bits.
     pub fn tensor(&self, slot: Slot) -> Result<Tensor<'_>, ModelError> {
         let source = self.spec.source(slot, self.prefix);
         self.checkpoint.tensor(&source.name, &source.shape)
+    }
+
+    /// The type of `slot` and its bytes as stored.
+    pub fn stored(&self, slot: Slot) -> Result<(TensorType, usize), ModelError> {
+        let source = self.spec.source(slot, self.prefix);
+        let dtype = self.checkpoint.tensor_type(&source.name, &source.shape)?;
+        let shape = self.spec.shape(slot);
+        let rows: usize = shape.iter().rev().skip(1).product();
+        Ok((dtype, rows * shape.last().and_then(|&row| dtype.bytes(row)).unwrap_or(0)))
     }
 
     /// From now on `told` is told the bytes of the outputs that are read; the first to ask is.
@@ -66,14 +75,29 @@ impl ModelWeights {
     /// The outputs of `slot`, in runs of so many, one below the other.
     pub fn outputs(&self, slot: Slot) -> Result<Vec<(Tensor<'_>, usize)>, ModelError> {
         let Source { name, shape, transposed, outputs } = self.spec.source(slot, self.prefix);
-        let stored = self.checkpoint.tensor(&name, &shape)?;
-        // A tensor without columns is a vector of outputs; one of more dimensions is matrices one below the
-        // other.
-        let rows = shape[..shape.len().max(2) - 1].iter().product();
+        // A vector's outputs are its elements; a tensor of more than two dimensions is matrices one below the other.
+        let columns = if self.spec.shape(slot).len() == 1 { 0 } else { 1 };
+        let rows = shape[..shape.len() - columns].iter().product();
+        let stored = match self.checkpoint.microscaled(&name, &shape)? {
+            Some(stored) => {
+                let count = outputs.count * outputs.len;
+                if let Some(told) = self.told.get() {
+                    told((count * stored.row_bytes()) as u64);
+                }
+                return Ok(vec![(stored.rows(outputs), count)]);
+            }
+            None => self.checkpoint.tensor(&name, &shape)?,
+        };
         let (stored, all) = if transposed { (stored.transposed(shape[1]), shape[1]) } else { (stored, rows) };
         let each = stored.bytes.len() / all;
         if let Some(told) = self.told.get() {
             told((outputs.count * outputs.len * each) as u64);
+        }
+        if outputs.len == 1 {
+            // Rows that take turns with others are put together.
+            let row = |run: usize| &stored.bytes[(outputs.start + run * outputs.step) * each..][..each];
+            let bytes: Vec<u8> = (0..outputs.count).flat_map(|run| row(run).iter().copied()).collect();
+            return Ok(vec![(Tensor { dtype: stored.dtype, bytes: bytes.into() }, outputs.count)]);
         }
         let runs = (0..outputs.count).map(|run| {
             let at = (outputs.start + run * outputs.step) * each..;

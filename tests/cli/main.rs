@@ -4,6 +4,9 @@
 mod bench;
 mod chat;
 mod contract;
+#[allow(dead_code)] // some is for tests of the engine only
+#[path = "../engine/gguf/delta.rs"]
+mod delta;
 mod documented;
 mod editors;
 mod eval;
@@ -30,6 +33,6 @@ mod told;
 mod tools;
 mod ways;
 mod world;
-#[allow(dead_code)] // some is for tests of the engine only
+#[allow(dead_code)]
 #[path = "../engine/gguf/write.rs"]
 mod write;

@@ -53,6 +53,20 @@ golden! {
     qwen2: "qwen2",
     qwen3: "qwen3",
     qwen3_moe: "qwen3-moe",
+    mellum: "mellum",
+    phi_with_norms_of_heads: "phi-qk-norm",
+    smollm3: "smollm3",
+    stablelm_side_by_side: "stablelm-parallel",
+}
+
+#[test]
+fn what_no_kernel_computes_is_named() {
+    let Some(gpu) = gpu(1) else { return };
+    for (case, feature) in [("ministral3", "queries that grow"), ("gemma4", "heads that differ"), ("gpt-oss", "sinks")]
+    {
+        let error = CudaNetwork::new(&model(case), load(Dtype::F32), &gpu).err().expect(case).to_string();
+        assert!(error.contains(feature) && error.contains("--device cpu"), "{error}");
+    }
 }
 
 fn pass(network: &mut impl Network, parts: &[(SeqId, usize, &[u32])], want: Wanted) -> usize {

@@ -171,6 +171,17 @@ cases! {
     qwen3_5_with_experts: "qwen3-5-moe",
     qwen3_next: "qwen3-next",
     starcoder2_with_windows: "starcoder2",
+    ministral3: "ministral3",
+    smollm3: "smollm3",
+    stablelm: "stablelm",
+    stablelm_side_by_side: "stablelm-parallel",
+    phi_with_norms_of_heads: "phi-qk-norm",
+    granite_hybrid_without_mamba: "granite-hybrid",
+    mellum: "mellum",
+    gemma4: "gemma4",
+    gpt_oss: "gpt-oss",
+    gemma4_with_inputs_of_blocks_and_shared_keys: "gemma4-e",
+    gemma4_with_experts: "gemma4-moe",
 }
 
 #[test]

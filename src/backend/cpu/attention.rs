@@ -32,8 +32,7 @@ pub struct View<'a> {
     pub shared: Option<(&'a Region, usize)>,
     /// K/V from the end of the shared prompt on, those of the rows themselves included.
     pub own: &'a Region,
-    /// Of a single row that is a node of a tree: K/V of its path, one layer, and the position that it begins
-    /// at.
+    /// Of a single row that is a node of a tree: K/V of its path, and the position that it begins at.
     pub path: Option<(&'a Region, usize)>,
     /// Position of the first row.
     pub start: usize,
@@ -47,10 +46,11 @@ impl View<'_> {
     }
 
     /// K/V after the shared prompt.
-    fn segments(&self, layer: usize) -> impl Iterator<Item = Segment<'_>> {
+    fn segments(&self, layer: usize, path_layer: usize) -> impl Iterator<Item = Segment<'_>> {
         let end = self.path.map_or(usize::MAX, |(_, begins)| begins);
         let own = Segment { region: self.own, layer, positions: self.shared_len()..end };
-        let path = self.path.map(|(region, begins)| Segment { region, layer: 0, positions: begins..usize::MAX });
+        let path =
+            self.path.map(|(region, begins)| Segment { region, layer: path_layer, positions: begins..usize::MAX });
         [own].into_iter().chain(path)
     }
 
@@ -92,8 +92,12 @@ pub struct Attention<'a> {
     /// Sizes.
     pub heads: spec::Heads,
     pub spec: &'a spec::Attention,
-    /// Number of the block.
+    /// Number of the block whose keys and values are read.
     pub layer: usize,
+    /// Number of the layer in the K/V of paths.
+    pub path_layer: usize,
+    /// Of each query head.
+    pub sinks: Option<&'a [f32]>,
     /// One for each thread of the pool.
     pub scratch: &'a [Mutex<Scratch>],
 }
@@ -280,7 +284,7 @@ impl Unit<'_> {
         }
         let scores = first(scores, self.queries() * score_stride);
         let products = ChunkProducts { attention: self.attention, head: self.head, score_stride, width, from };
-        let layer = self.attention.layer;
+        let (layer, path_layer) = (self.attention.layer, self.attention.path_layer);
         let shared = views.first().and_then(|view| view.shared).filter(|(_, len)| *len > begin);
         let shared = shared.map(|(region, len)| Segment { region, layer, positions: 0..len });
 
@@ -292,7 +296,7 @@ impl Unit<'_> {
             let at = (rows.start - tile.rows.start) * group..(rows.end - tile.rows.start) * group;
             let q = &q[at.start * width..at.end * width];
             let scores = &mut scores[at.start * score_stride..at.end * score_stride];
-            for segment in view.segments(layer) {
+            for segment in view.segments(layer, path_layer) {
                 let Range { start, end: last } = segment.positions;
                 products.scores(q, scores, &segment, begin.max(start)..end.min(last).min(seen(view, rows.end)));
             }
@@ -328,7 +332,7 @@ impl Unit<'_> {
             None => to.sums.fill(0.0),
         }
         for (view, rows) in rows_of(views, tile) {
-            for segment in view.segments(layer) {
+            for segment in view.segments(layer, path_layer) {
                 let first = begin.max(segment.positions.start);
                 let last = end.min(segment.positions.end).max(first);
                 let limit = |row: usize| seen(view, row + 1).clamp(first, last);
@@ -357,7 +361,12 @@ impl Unit<'_> {
             let out = unsafe { out.part(row * row_width + self.head * group * width, group * width) };
             for (g, out) in out.chunks_exact_mut(width).enumerate() {
                 let query = number * group + g;
-                let normaliser = merged.norm[query].recip();
+                let mut norm = merged.norm[query];
+                if let Some(sinks) = self.attention.sinks {
+                    // A sink is one more score in the softmax.
+                    norm += ops::exp(sinks[self.head * group + g] - merged.max[query] * self.attention.scale());
+                }
+                let normaliser = norm.recip();
                 for (out, sum) in out.iter_mut().zip(&merged.sums[query * width..]) {
                     *out = sum * normaliser;
                 }

@@ -9,24 +9,26 @@ use super::gemm::{Linear, Mode, linear};
 use super::ops;
 use super::pack::Packed;
 use super::quantized::InputBlock;
-use crate::backend::weights::{BlockWeights, MlpWeights};
+use crate::backend::weights::{BlockWeights, MlpWeights, SharedWeights};
 use crate::model::spec::{Experts, Mlp};
 
 /// Working memory of MLPs.
 #[derive(Default)]
 pub struct MlpBuffers {
     /// Gate, if there is one, and up of each row.
-    up: Vec<f32>,
+    pub(super) up: Vec<f32>,
     /// `[rows, intermediate]`.
-    activated: Vec<f32>,
+    pub(super) activated: Vec<f32>,
     /// Probabilities of the experts `[rows, experts]`.
-    router: Vec<f32>,
+    pub(super) router: Vec<f32>,
     /// The rows that take an expert `[rows, hidden]`.
     inputs: Vec<f32>,
     /// The expert's outputs `[rows, hidden]`.
     outputs: Vec<f32>,
     /// What weighs the shared expert, of each row.
     scales: Vec<f32>,
+    /// The sum of experts beside an MLP `[rows, hidden]`.
+    pub(super) beside: Vec<f32>,
 }
 
 /// A buffer of exactly `len` floats, whatever they hold.
@@ -67,21 +69,60 @@ impl CpuNetwork {
         buffers: &mut MlpBuffers,
         quantized: &mut Vec<InputBlock>,
     ) {
-        let MlpBuffers { up, activated, router, inputs, outputs, scales } = buffers;
+        let MlpBuffers { up, activated, router, .. } = buffers;
         let (Some(experts), Some(matrix)) = (spec.experts, &weights.router) else {
             self.mlp(spec, &weights.mlps[0], (x, out, mode), (up, activated), quantized);
             return;
         };
         let hidden = self.spec.hidden;
         let router = sized(router, x.len() / hidden * experts.count);
-        let layer = Linear { weights: matrix, bias: None, mode: Mode::Store };
+        let layer = Linear { weights: matrix, bias: weights.router_bias.as_deref(), mode: Mode::Store };
         linear(&self.pool, &self.kernels, layer, x, router, quantized);
         if mode != Mode::Add {
             out.fill(0.0);
         }
         let taken: Vec<Vec<(usize, f32)>> =
             router.chunks_exact_mut(experts.count).map(|logits| choose(experts, logits)).collect();
-        for (expert, weights) in weights.mlps.iter().enumerate() {
+        self.experts(spec, &weights.mlps, &taken, (x, out), buffers, quantized);
+        if let (Some(shared), Some(intermediate)) = (&weights.shared, experts.shared) {
+            self.shared_expert(Mlp { intermediate, ..spec }, shared, (x, out), buffers, quantized);
+        }
+    }
+
+    /// Adds to the rows of `out` the expert that all take; both `[rows, hidden]`.
+    fn shared_expert(
+        &self,
+        spec: Mlp,
+        weights: &SharedWeights<Packed, Vec<f32>>,
+        (x, out): (&[f32], &mut [f32]),
+        buffers: &mut MlpBuffers,
+        quantized: &mut Vec<InputBlock>,
+    ) {
+        let (MlpBuffers { up, activated, outputs, scales, .. }, hidden) = (buffers, self.spec.hidden);
+        let scales = sized(scales, x.len() / hidden);
+        let layer = Linear { weights: &weights.scale, bias: None, mode: Mode::Store };
+        linear(&self.pool, &self.kernels, layer, x, scales, quantized);
+        let outputs = sized(outputs, x.len());
+        self.mlp(spec, &weights.mlp, (x, outputs, Mode::Store), (up, activated), quantized);
+        for ((out, from), scale) in out.chunks_exact_mut(hidden).zip(outputs.chunks_exact(hidden)).zip(scales) {
+            let share = 1.0 / (1.0 + ops::exp(-*scale));
+            out.iter_mut().zip(from).for_each(|(out, from)| *out += share * from);
+        }
+    }
+
+    /// Adds to the rows of `out` the experts that they take, with their shares; all `[rows, hidden]`.
+    pub(super) fn experts(
+        &self,
+        spec: Mlp,
+        mlps: &[MlpWeights<Packed, Vec<f32>>],
+        taken: &[Vec<(usize, f32)>],
+        (x, out): (&[f32], &mut [f32]),
+        buffers: &mut MlpBuffers,
+        quantized: &mut Vec<InputBlock>,
+    ) {
+        let MlpBuffers { up, activated, inputs, outputs, .. } = buffers;
+        let hidden = self.spec.hidden;
+        for (expert, weights) in mlps.iter().enumerate() {
             let of_row = |(row, taken): (usize, &Vec<(usize, f32)>)| {
                 taken.iter().find(|(number, _)| *number == expert).map(|(_, share)| (row, *share))
             };
@@ -100,17 +141,6 @@ impl CpuNetwork {
                     *out += share * from;
                 }
             }
-        }
-        let (Some(shared), Some(intermediate)) = (&weights.shared, experts.shared) else { return };
-        let scales = sized(scales, x.len() / hidden);
-        let layer = Linear { weights: &shared.scale, bias: None, mode: Mode::Store };
-        linear(&self.pool, &self.kernels, layer, x, scales, quantized);
-        let outputs = sized(outputs, x.len());
-        let spec = Mlp { intermediate, ..spec };
-        self.mlp(spec, &shared.mlp, (x, outputs, Mode::Store), (up, activated), quantized);
-        for ((out, from), scale) in out.chunks_exact_mut(hidden).zip(outputs.chunks_exact(hidden)).zip(scales) {
-            let share = 1.0 / (1.0 + ops::exp(-*scale));
-            out.iter_mut().zip(from).for_each(|(out, from)| *out += share * from);
         }
     }
 }
@@ -134,7 +164,7 @@ mod tests {
     fn the_most_probable_experts_are_taken_and_of_equal_ones_the_first() {
         let of = |normalised| {
             let mut logits = [0.0, 2.0, 1.0, 2.0, 1.0];
-            choose(Experts { count: 5, used: 3, normalised, shared: None }, &mut logits)
+            choose(Experts { count: 5, used: 3, normalised, shared: None, router_bias: false }, &mut logits)
         };
         let numbers = |taken: &[(usize, f32)]| taken.iter().map(|(expert, _)| *expert).collect::<Vec<_>>();
         let shares = |taken: &[(usize, f32)]| taken.iter().map(|(_, share)| share).sum::<f32>();

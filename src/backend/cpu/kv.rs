@@ -1,12 +1,71 @@
 //! Keys and values in memory, in the order of the kernels.
 
+use std::sync::Arc;
+
 use super::memory::Zeroed;
 use super::pack::{F32x16, NR};
 use crate::backend::BackendError;
-use crate::backend::sequences::{Regions, Shape};
+use crate::backend::sequences::Regions;
 
-fn value_panels(shape: Shape) -> usize {
-    shape.head_dim.div_ceil(NR)
+/// Sizes of the K/V of a model: for each layer its key/value heads and their width.
+#[derive(Clone)]
+pub struct Layout {
+    layers: Arc<[Layer]>,
+}
+
+/// One layer, and where its keys and values begin.
+#[derive(Clone, Copy)]
+struct Layer {
+    heads: usize,
+    width: usize,
+    /// Channels of keys of all heads before, which is what 16 positions take in blocks.
+    keys_before: usize,
+    /// Panels of values of all heads before, which is what a position takes in blocks.
+    values_before: usize,
+}
+
+impl Layer {
+    fn value_panels(self) -> usize {
+        self.width.div_ceil(NR)
+    }
+
+    fn after(self) -> (usize, usize) {
+        (self.keys_before + self.heads * self.width, self.values_before + self.heads * self.value_panels())
+    }
+}
+
+impl Layout {
+    /// Of layers with so many heads of such a width; no heads where a layer reads another one's.
+    pub fn new(layers: impl Iterator<Item = (usize, usize)>) -> Self {
+        let mut all: Vec<Layer> = Vec::new();
+        for (heads, width) in layers {
+            let (keys_before, values_before) = all.last().map_or((0, 0), |layer| layer.after());
+            all.push(Layer { heads, width, keys_before, values_before });
+        }
+        Self { layers: all.into() }
+    }
+
+    /// A layer of each kind that there is.
+    pub fn kinds(&self) -> Self {
+        let mut kinds: Vec<(usize, usize)> = Vec::new();
+        for layer in &*self.layers {
+            if !kinds.contains(&(layer.heads, layer.width)) {
+                kinds.push((layer.heads, layer.width));
+            }
+        }
+        Self::new(kinds.into_iter())
+    }
+
+    /// Which of these layers is like that layer of `other`.
+    pub fn like(&self, other: &Self, layer: usize) -> usize {
+        let Layer { heads, width, .. } = other.layers[layer];
+        self.layers.iter().position(|layer| (layer.heads, layer.width) == (heads, width)).unwrap_or(0)
+    }
+
+    /// Channels of keys and panels of values of a position.
+    fn sizes(&self) -> (usize, usize) {
+        self.layers.last().map_or((0, 0), |layer| layer.after())
+    }
 }
 
 /// K/V of consecutive positions, as panels that the kernels of `gemm` read.
@@ -15,7 +74,7 @@ fn value_panels(shape: Shape) -> usize {
 /// an output per position. Values are `[layer][head][ceil(head_dim / 16)][position]` blocks of 16 channels:
 /// the weighted sum is a product with an input per position.
 pub struct Region {
-    shape: Shape,
+    layout: Layout,
     /// Positions there is room for, a multiple of 16.
     pub capacity: usize,
     keys: Zeroed<F32x16>,
@@ -23,16 +82,14 @@ pub struct Region {
 }
 
 impl Region {
-    pub(super) fn new(shape: Shape, positions: usize) -> Result<Self, BackendError> {
+    pub(super) fn new(layout: &Layout, positions: usize) -> Result<Self, BackendError> {
         let out_of_memory = |bytes| BackendError::Memory { bytes };
         let capacity = positions.checked_next_multiple_of(NR).ok_or_else(|| out_of_memory(usize::MAX))?;
-        let blocks = |each: usize| {
-            let heads = shape.layers * shape.heads;
-            heads.checked_mul(each).ok_or_else(|| out_of_memory(usize::MAX))
-        };
-        let keys = Zeroed::new(blocks(capacity / NR * shape.head_dim)?).map_err(out_of_memory)?;
-        let values = Zeroed::new(blocks(capacity * value_panels(shape))?).map_err(out_of_memory)?;
-        Ok(Self { shape, capacity, keys, values })
+        let (keys, values) = layout.sizes();
+        let blocks = |each: usize, of: usize| each.checked_mul(of).ok_or_else(|| out_of_memory(usize::MAX));
+        let keys = Zeroed::new(blocks(capacity / NR, keys)?).map_err(out_of_memory)?;
+        let values = Zeroed::new(blocks(capacity, values)?).map_err(out_of_memory)?;
+        Ok(Self { layout: layout.clone(), capacity, keys, values })
     }
 
     /// Bytes of its keys and values.
@@ -42,28 +99,30 @@ impl Region {
 
     /// Panels of keys of a head, `[ceil(position / 16)][head_dim]`.
     pub fn keys(&self, layer: usize, head: usize) -> &[F32x16] {
-        let len = self.capacity / NR * self.shape.head_dim;
-        &self.keys[(layer * self.shape.heads + head) * len..][..len]
+        let Layer { width, keys_before, .. } = self.layout.layers[layer];
+        &self.keys[(keys_before + head * width) * (self.capacity / NR)..][..width * (self.capacity / NR)]
     }
 
     /// Panels of values of a head, `[ceil(head_dim / 16)][capacity]`.
     pub fn values(&self, layer: usize, head: usize) -> &[F32x16] {
-        let len = self.capacity * value_panels(self.shape);
-        &self.values[(layer * self.shape.heads + head) * len..][..len]
+        let layer = self.layout.layers[layer];
+        let panels = layer.value_panels();
+        &self.values[(layer.values_before + head * panels) * self.capacity..][..panels * self.capacity]
     }
 
     /// Stores key and value `[heads * head_dim]` at `position` of this region.
     pub(super) fn store(&mut self, layer: usize, position: usize, key: &[f32], value: &[f32]) {
-        let width = self.shape.head_dim;
+        let layer = self.layout.layers[layer];
+        let width = layer.width;
         let key_len = self.capacity / NR * width;
-        let value_len = self.capacity * value_panels(self.shape);
+        let value_len = self.capacity * layer.value_panels();
         for (head, (key, value)) in key.chunks_exact(width).zip(value.chunks_exact(width)).enumerate() {
-            let head = layer * self.shape.heads + head;
-            let panel = &mut self.keys[head * key_len + position / NR * width..][..width];
+            let first = layer.keys_before * (self.capacity / NR) + head * key_len;
+            let panel = &mut self.keys[first + position / NR * width..][..width];
             for (block, &key) in panel.iter_mut().zip(key) {
                 block.0[position % NR] = key;
             }
-            let panels = &mut self.values[head * value_len..][..value_len];
+            let panels = &mut self.values[layer.values_before * self.capacity + head * value_len..][..value_len];
             for (panel, value) in value.chunks(NR).enumerate() {
                 panels[panel * self.capacity + position].0[..value.len()].copy_from_slice(value);
             }
@@ -72,9 +131,9 @@ impl Region {
 
     /// Key and value `[heads * head_dim]` at `position`, as they were stored.
     pub fn load(&self, layer: usize, position: usize) -> (Vec<f32>, Vec<f32>) {
-        let width = self.shape.head_dim;
+        let Layer { heads, width, .. } = self.layout.layers[layer];
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        for head in 0..self.shape.heads {
+        for head in 0..heads {
             let panel = &self.keys(layer, head)[position / NR * width..][..width];
             key.extend(panel.iter().map(|block| block.0[position % NR]));
             let panels = self.values(layer, head).iter().skip(position).step_by(self.capacity);
@@ -85,26 +144,29 @@ impl Region {
 
     /// A region with room for `capacity` positions whose first `len` are those of this one.
     fn resized(&self, len: usize, capacity: usize) -> Result<Self, BackendError> {
-        let mut to = Self::new(self.shape, capacity)?;
-        let panels = len.div_ceil(NR) * self.shape.head_dim;
-        let (from_keys, to_keys) = (self.capacity / NR * self.shape.head_dim, to.capacity / NR * self.shape.head_dim);
-        for head in 0..self.shape.layers * self.shape.heads {
-            to.keys[head * to_keys..][..panels].copy_from_slice(&self.keys[head * from_keys..][..panels]);
-        }
-        for panel in 0..self.shape.layers * self.shape.heads * value_panels(self.shape) {
-            let from = &self.values[panel * self.capacity..][..len];
-            to.values[panel * to.capacity..][..len].copy_from_slice(from);
+        let mut to = Self::new(&self.layout, capacity)?;
+        for layer in &*self.layout.layers {
+            let panels = len.div_ceil(NR) * layer.width;
+            for head in 0..layer.heads {
+                let channels = layer.keys_before + head * layer.width;
+                let (from, at) = (channels * (self.capacity / NR), channels * (to.capacity / NR));
+                to.keys[at..][..panels].copy_from_slice(&self.keys[from..][..panels]);
+            }
+            for panel in layer.values_before..layer.after().1 {
+                let from = &self.values[panel * self.capacity..][..len];
+                to.values[panel * to.capacity..][..len].copy_from_slice(from);
+            }
         }
         Ok(to)
     }
 }
 
 /// In the memory of this machine.
-impl Regions for Shape {
+impl Regions for Layout {
     type Region = Region;
 
     fn make(&self, positions: usize) -> Result<Region, BackendError> {
-        Region::new(*self, positions)
+        Region::new(self, positions)
     }
 
     fn fits(&self, region: &Region, positions: usize) -> bool {
@@ -116,7 +178,7 @@ impl Regions for Shape {
     }
 
     fn copy_position(&self, region: &mut Region, from: usize, to: usize) -> Result<(), BackendError> {
-        for layer in 0..self.layers {
+        for layer in 0..self.layers.len() {
             let (key, value) = region.load(layer, from);
             region.store(layer, to, &key, &value);
         }

@@ -25,10 +25,12 @@
 //!   quantised.
 
 mod attention;
+mod beside;
 mod cores;
 mod delta;
 mod experts;
 mod gemm;
+mod inputs;
 mod kv;
 mod load;
 mod memory;
@@ -44,7 +46,7 @@ use std::sync::{Mutex, OnceLock};
 use attention::Scratch;
 use delta::state::{Plan, States};
 pub use gemm::Kernels;
-use kv::Region;
+use kv::{Layout, Region};
 use load::CpuWeights;
 use pack::Packed;
 use pass::{Buffers, Node};
@@ -52,7 +54,7 @@ use pool::Pool;
 
 use super::device::{Loader, Unusable, UsableDevice};
 use super::rotary::RotaryTables;
-use super::sequences::{Sequences, Shape, contract};
+use super::sequences::{Sequences, contract};
 use super::slabs::slabs;
 use super::storage::Storage;
 use super::{
@@ -83,13 +85,13 @@ pub struct CpuNetwork {
     pool: Pool,
     kernels: Kernels,
     rotary: RotaryTables,
-    sequences: Sequences<Shape>,
+    sequences: Sequences<Layout>,
     /// Of gated delta nets.
     states: States,
     /// What the slab at hand does to them, one for each piece.
     plans: Vec<Plan>,
-    /// Where a block's K/V is, among those with attention.
-    kv_layers: Vec<usize>,
+    /// Layers of the K/V of paths through trees: one of each kind.
+    paths: Layout,
     /// Working memory of attention, one for each thread.
     scratch: Vec<Mutex<Scratch>>,
     /// Working memory of a pass.
@@ -121,13 +123,16 @@ impl CpuNetwork {
         let pool = Pool::new(options.threads);
         let (weights, storage) = load::pack(model, options.dtype, (&pool, &kernels), cache)?;
         let spec = model.spec.clone();
-        let (kv_layers, layers) = spec.kv_layers();
+        let layout = Layout::new((0..spec.blocks.len()).map(|block| {
+            let heads = spec.heads_of(block);
+            (if spec.makes_keys(block) { heads.kv } else { 0 }, heads.dim)
+        }));
         Ok(Self {
             rotary: RotaryTables::new(&spec.blocks),
-            sequences: Sequences::new(Shape::new(layers, spec.heads), spec.context),
+            sequences: Sequences::new(layout.clone(), spec.context),
             states: States::new(&spec)?,
             plans: Vec::new(),
-            kv_layers,
+            paths: layout.kinds(),
             scratch: (0..pool.threads()).map(|_| Mutex::default()).collect(),
             buffers: Buffers::default(),
             logits: Vec::new(),
@@ -173,7 +178,7 @@ impl CpuNetwork {
                     parent => nodes[first + parent as usize].path.clone(),
                 };
                 path.push(span.start - shared + row);
-                let region = Region::new(Shape { layers: 1, ..self.sequences.regions }, path.len())?;
+                let region = Region::new(&self.paths, path.len())?;
                 nodes.push(Node { begins: span.start, path, region });
             }
         }

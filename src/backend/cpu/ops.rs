@@ -106,6 +106,12 @@ pub fn rms_norm_in_place(x: &mut [f32], weight: &[f32], eps: f32) {
     }
 }
 
+/// [`rms_norm`] in place, without weights.
+pub fn rms_norm_plain(x: &mut [f32], eps: f32) {
+    let scale = rms_scale(x, eps);
+    x.iter_mut().for_each(|x| *x *= scale);
+}
+
 fn rms_scale(x: &[f32], eps: f32) -> f32 {
     (sum(x, |x| x * x) / x.len() as f32 + eps).sqrt().recip()
 }
@@ -123,6 +129,13 @@ pub fn activate(activation: Activation, input: &[f32], out: &mut [f32]) {
             activate_with(|x| x / (1.0 + exp(-twice * (x + 0.044_715 * x * x * x))), input, out);
         }
         Activation::Relu => activate_with(|x| if x > 0.0 { x } else { 0.0 }, input, out),
+        Activation::ClampedSwish => {
+            let (gate, up) = input.split_at(input.len() / 2);
+            for ((out, &gate), &up) in out.iter_mut().zip(gate).zip(up) {
+                let gate = if gate > 7.0 { 7.0 } else { gate };
+                *out = gate / (1.0 + exp(-1.702 * gate)) * (1.0 + up.clamp(-7.0, 7.0));
+            }
+        }
     }
 }
 
@@ -241,6 +254,13 @@ mod tests {
                 assert!((f64::from(out[0]) - expected).abs() < 2e-6, "{activation:?}({x}): {} for {expected}", out[0]);
                 activate(activation, &[x as f32, -3.0], &mut gated);
                 assert_eq!(gated[0].to_bits(), (out[0] * -3.0).to_bits());
+            }
+            let mut clamped = [0.0];
+            for up in [-9.0, 0.5, 9.0f32] {
+                let gate = (3.0 * x).min(7.0);
+                let expected = gate / (1.0 + (-1.702 * gate).exp()) * f64::from(1.0 + up.clamp(-7.0, 7.0));
+                activate(Activation::ClampedSwish, &[3.0 * x as f32, up], &mut clamped);
+                assert!((f64::from(clamped[0]) - expected).abs() < 2e-5, "{x}, {up}: {}", clamped[0]);
             }
             let mut capped = [x as f32];
             soft_cap(&mut capped, 3.0, 5.0);

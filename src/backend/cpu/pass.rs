@@ -21,7 +21,7 @@ pub struct Node {
     pub begins: usize,
     /// Where, in the sequence's own region, K/V of the rows from the root to this one is stored.
     pub path: Vec<usize>,
-    /// K/V of these rows back to back, of the layer that is being computed.
+    /// K/V of these rows back to back, of the layer that is being computed, in the layer of its kind.
     pub region: Region,
 }
 
@@ -50,6 +50,10 @@ pub struct Buffers {
     /// added to the residual stream.
     branch: Vec<f32>,
     mlp: MlpBuffers,
+    /// Inputs of blocks `[rows, blocks * width]`.
+    pub(super) inputs: Vec<f32>,
+    /// What a block reads of its input `[rows, width]`, before and after the activation.
+    pub(super) gates: [Vec<f32>; 2],
     /// Inputs of a product with quantised weights.
     pub(super) quantized: Vec<InputBlock>,
     /// Of gated delta nets.
@@ -133,6 +137,7 @@ impl CpuNetwork {
         let (hidden, layers) = (self.spec.hidden, self.spec.blocks.len());
         self.plans = self.states.begin(slab)?;
         self.embed(slab, tokens, buffers);
+        self.layer_inputs(tokens, buffers);
         let all: Vec<Range<usize>> = pieces(slab).map(|(_, rows)| rows).collect();
         for layer in 0..layers {
             self.project(layer, slab, buffers)?;
@@ -149,6 +154,9 @@ impl CpuNetwork {
                 Some(net) => compact(&mut buffers.attended, net.values(), &wanted),
                 None => compact(&mut buffers.qkv, self.qkv_stride(layer), &wanted),
             }
+            if let Some(inputs) = self.spec.layer_inputs {
+                compact(&mut buffers.inputs, layers * inputs.width, &wanted);
+            }
             if !buffers.x.is_empty() {
                 self.rest_of_block(layer, slab, &wanted, buffers)?;
             }
@@ -159,12 +167,14 @@ impl CpuNetwork {
 
     /// Collects K/V of a layer along the path to each node of a tree.
     fn gather_paths(&mut self, layer: usize, slab: &[Piece]) -> Result<(), BackendError> {
+        let layer = self.spec.keys_of(layer);
+        let path_layer = self.paths.like(&self.sequences.regions, layer);
         for piece in slab {
             let own = &self.sequences.get(piece.seq)?.own;
             for node in self.nodes.iter_mut().skip(piece.row).take(piece.len) {
                 for (to, &from) in node.path.iter().enumerate() {
-                    let (key, value) = own.load(self.kv_layers[layer], from);
-                    node.region.store(0, to, &key, &value);
+                    let (key, value) = own.load(layer, from);
+                    node.region.store(path_layer, to, &key, &value);
                 }
             }
         }
@@ -180,15 +190,16 @@ impl CpuNetwork {
         slab.iter().flat_map(|piece| (0..piece.len).map(|row| self.position(piece, row)))
     }
 
-    /// Widths of query, key and value of a row.
-    fn qkv_widths(&self) -> [usize; 3] {
-        let Heads { query, kv, dim } = self.spec.heads;
+    /// Widths of query, key and value of a row in a block.
+    fn qkv_widths(&self, layer: usize) -> [usize; 3] {
+        let Heads { query, kv, dim } = self.spec.heads_of(layer);
+        let kv = if self.spec.keys_of(layer) == layer { kv } else { 0 };
         [query * dim, kv * dim, kv * dim]
     }
 
     /// Floats between rows of query, key and value: with the gate, if there is one.
     fn qkv_stride(&self, layer: usize) -> usize {
-        let [queries, keys, values] = self.qkv_widths();
+        let [queries, keys, values] = self.qkv_widths(layer);
         queries + keys + values + if self.spec.blocks[layer].attention.gated { queries } else { 0 }
     }
 
@@ -197,8 +208,8 @@ impl CpuNetwork {
         if let Some(net) = self.spec.blocks[layer].delta {
             return self.project_delta((layer, net), slab, buffers);
         }
-        let Heads { query: heads, dim, .. } = self.spec.heads;
-        let [queries, keys, _] = self.qkv_widths();
+        let Heads { query: heads, dim, .. } = self.spec.heads_of(layer);
+        let [queries, keys, _] = self.qkv_widths(layer);
         let stride = self.qkv_stride(layer);
         let block = &self.weights.blocks[layer];
         let Buffers { x, normed, qkv, quantized, .. } = buffers;
@@ -215,7 +226,8 @@ impl CpuNetwork {
         linear(&self.pool, &self.kernels, layer_qkv, input, qkv, quantized);
 
         let positions: Vec<usize> = self.positions(slab).collect();
-        let rotary = self.rotary.of(layer);
+        let (rotary, growth) = (self.rotary.of(layer), self.spec.blocks[layer].attention.query_growth);
+        let value_norm = self.spec.blocks[layer].attention.value_norm;
         ops::for_rows(&self.pool, qkv, stride, |row, qkv| {
             for (head, values) in qkv[..queries + keys].chunks_exact_mut(dim).enumerate() {
                 if let Some((query_norm, key_norm)) = &block.qk_norm {
@@ -225,13 +237,25 @@ impl CpuNetwork {
                 if let Some(rotary) = rotary {
                     rotary.rotate(positions[row], values);
                 }
+                if let Some(growth) = growth.filter(|_| head < heads) {
+                    let factor = growth.at(positions[row]);
+                    values.iter_mut().for_each(|value| *value *= factor);
+                }
+            }
+            if value_norm {
+                for values in qkv[queries + keys..][..keys].chunks_exact_mut(dim) {
+                    ops::rms_norm_plain(values, self.spec.norm.eps);
+                }
             }
         });
+        if keys == 0 {
+            return Ok(());
+        }
         for (piece, rows) in pieces(slab) {
             for (row, place) in rows.zip(piece.start..) {
                 let (key, value) = qkv[row * stride + queries..][..2 * keys].split_at(keys);
                 let at = place - self.sequences.get(piece.seq)?.shared_len();
-                self.sequences.own_mut(piece.seq)?.store(self.kv_layers[layer], at, key, value);
+                self.sequences.own_mut(piece.seq)?.store(layer, at, key, value);
             }
         }
         Ok(())
@@ -249,7 +273,7 @@ impl CpuNetwork {
         if spec.delta.is_none() {
             self.attend(layer, slab, rows, buffers)?;
         }
-        let Buffers { x, normed, attended, branch, mlp, quantized, .. } = buffers;
+        let Buffers { x, normed, attended, branch, mlp, quantized, inputs, gates, .. } = buffers;
         let normed = sized(normed, x.len());
         // Side by side, the MLP reads what is there before attention is added.
         let beside = matches!(spec.wiring, Wiring::Parallel | Wiring::ParallelTwoNorms);
@@ -270,11 +294,25 @@ impl CpuNetwork {
                 x.copy_from_slice(normed);
             }
         }
-        let mlps = |out: &mut [f32], mode| self.mlps(spec.mlp, block, (normed, out, mode), mlp, quantized);
-        self.add(spec, block.mlp_output_norm.as_ref(), (x, branch), mlps);
+        if let (Some(beside), Some(experts)) = (&block.beside, spec.beside) {
+            let branch = sized(branch, x.len());
+            self.mlp_and_experts((spec.mlp, experts), (block, beside), (x, normed, branch), mlp, quantized);
+            self.add_branch(spec, block.mlp_output_norm.as_ref(), x, branch);
+        } else {
+            let mlps = |out: &mut [f32], mode| self.mlps(spec.mlp, block, (normed, out, mode), mlp, quantized);
+            self.add(spec, block.mlp_output_norm.as_ref(), (x, branch), mlps);
+        }
         if spec.wiring == Wiring::PostNorm {
             self.norm(x, mlp_norm, normed);
             x.copy_from_slice(normed);
+        }
+        if let Some(input) = &block.input {
+            let branch = sized(branch, x.len());
+            self.read_input(layer, input, (x, inputs, branch), gates, quantized);
+            self.add_branch(spec, Some(&input.norm), x, branch);
+        }
+        if let Some(scale) = block.output_scale {
+            x.iter_mut().for_each(|x| *x *= scale);
         }
         Ok(())
     }
@@ -287,7 +325,7 @@ impl CpuNetwork {
         rows: &[Range<usize>],
         buffers: &mut Buffers,
     ) -> Result<(), BackendError> {
-        let [queries, keys, _] = self.qkv_widths();
+        let [queries, keys, _] = self.qkv_widths(layer);
         let (count, stride) = (buffers.x.len() / self.spec.hidden, self.qkv_stride(layer));
         let spec = &self.spec.blocks[layer];
         let Buffers { qkv, attended, chunks, .. } = buffers;
@@ -314,9 +352,11 @@ impl CpuNetwork {
         Attention {
             pool: &self.pool,
             kernels: self.kernels,
-            heads: self.spec.heads,
+            heads: self.spec.heads_of(layer),
             spec: attention,
-            layer: self.kv_layers[layer],
+            layer: self.spec.keys_of(layer),
+            path_layer: self.paths.like(&self.sequences.regions, self.spec.keys_of(layer)),
+            sinks: self.weights.blocks[layer].sinks.as_deref(),
             scratch: &self.scratch,
         }
         .run(&views, qkv, stride, chunks, attended);
@@ -346,6 +386,12 @@ impl CpuNetwork {
         }
         let branch = sized(branch, x.len());
         compute(branch, Mode::Store);
+        self.add_branch(spec, norm, x, branch);
+    }
+
+    /// Adds `branch` to the residual stream, normalised and scaled where the block says so.
+    fn add_branch(&self, spec: &Block, norm: Option<&NormWeights<Vec<f32>>>, x: &mut [f32], branch: &mut [f32]) {
+        let scale = spec.residual_scale;
         let width = self.spec.hidden;
         if let Some(norm) = norm {
             ops::for_rows(&self.pool, branch, width, |_, row| ops::norm_in_place(self.spec.norm, row, norm));
@@ -353,6 +399,7 @@ impl CpuNetwork {
         x.iter_mut().zip(branch).for_each(|(x, branch)| *x += scale * *branch);
     }
 
+    /// Rows `[hidden]`, normalised.
     pub(super) fn norm(&self, x: &[f32], weights: &NormWeights<Vec<f32>>, out: &mut [f32]) {
         let width = self.spec.hidden;
         ops::for_rows(&self.pool, out, width, |row, out| {

@@ -83,6 +83,7 @@ use super::weights::Weights;
 use super::{
     BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Wanted, device, host,
 };
+use crate::model::spec::{Attention, Experts};
 use crate::model::{ModelSpec, ModelWeights};
 use crate::sampling::{Accepted, Scores};
 
@@ -168,15 +169,33 @@ pub struct CudaNetwork {
     read: OnceLock<Vec<f32>>,
 }
 
+/// Something of the model that no kernel computes.
+fn missing(spec: &ModelSpec) -> Option<&'static str> {
+    let attention = |of: fn(&Attention) -> bool| spec.blocks.iter().any(|block| of(&block.attention));
+    let experts = |of: fn(&Experts) -> bool| spec.blocks.iter().filter_map(|block| block.mlp.experts).any(|e| of(&e));
+    let features = [
+        ("gated delta nets", spec.blocks.iter().any(|block| block.delta.is_some())),
+        ("attention with a gate", attention(|a| a.gated)),
+        ("a shared expert", experts(|experts| experts.shared.is_some())),
+        ("attention with queries that grow with their position", attention(|a| a.query_growth.is_some())),
+        ("attention with heads that differ between blocks", attention(|a| a.heads.is_some())),
+        ("attention with norms of values", attention(|a| a.value_norm)),
+        ("attention with keys and values of another block", attention(|a| a.keys_of.is_some())),
+        ("attention with sinks", attention(|a| a.sinks)),
+        ("routers with biases", experts(|experts| experts.router_bias)),
+        ("inputs of blocks", spec.layer_inputs.is_some()),
+        ("experts beside an MLP", spec.blocks.iter().any(|block| block.beside.is_some())),
+        ("blocks with a factor of what comes out", spec.blocks.iter().any(|block| block.output_scale)),
+    ];
+    features.into_iter().find(|(_, there)| *there).map(|(feature, _)| feature)
+}
+
 impl CudaNetwork {
     /// Puts the weights of `model` onto a GPU.
     pub fn new(model: &ModelWeights, options: LoadOptions, gpu: &Arc<Gpu>) -> Result<Self, BackendError> {
         let spec = model.spec.clone();
-        if spec.blocks.iter().any(|block| block.delta.is_some() || block.attention.gated) {
-            return Err(unsupported("a model with gated delta nets".to_owned()));
-        }
-        if spec.blocks.iter().any(|block| block.mlp.experts.is_some_and(|experts| experts.shared.is_some())) {
-            return Err(unsupported("a model with a shared expert".to_owned()));
+        if let Some(feature) = missing(&spec) {
+            return Err(unsupported(feature.to_owned()));
         }
         let memory = plan::attention_memory(spec.heads);
         if memory > gpu.block_memory {

@@ -51,6 +51,8 @@ pub fn activate(queue: &Queue, mlp: Mlp, (up, out): (Pointer, Pointer), rows: us
         Activation::Gelu => 1,
         Activation::GeluTanh => 2,
         Activation::Relu => 3,
+        // Refused when the model is loaded.
+        Activation::ClampedSwish => -1,
     };
     let width = mlp.intermediate;
     let params =

@@ -99,11 +99,11 @@ impl Storage {
 pub fn as_stored(model: &ModelWeights) -> Result<Storage, BackendError> {
     let mut bytes: Vec<(Storage, usize)> = Vec::new();
     for slot in model.spec.slots().into_iter().filter(|slot| slot.is_product()) {
-        let tensor = model.tensor(slot)?;
-        let storage = Storage::of(tensor.dtype);
+        let (dtype, size) = model.stored(slot)?;
+        let storage = Storage::of(dtype);
         match bytes.iter_mut().find(|(known, _)| *known == storage) {
-            Some((_, bytes)) => *bytes += tensor.bytes.len(),
-            None => bytes.push((storage, tensor.bytes.len())),
+            Some((_, bytes)) => *bytes += size,
+            None => bytes.push((storage, size)),
         }
     }
     let quantised = bytes.iter().filter(|(storage, _)| matches!(storage, Storage::Stored(_)));

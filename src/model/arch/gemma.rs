@@ -53,7 +53,8 @@ pub const GEMMA3_USUAL: &[(&str, usize)] = &[
     ("rope_theta", 1_000_000),
 ];
 
-fn first(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+/// The scale of the embedding, and the activation.
+pub fn first(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     spec.embedding.scale = (spec.hidden as f32).sqrt();
     let activation = match fields.text("hidden_activation")? {
         Some(_) => config::activation(fields, "hidden_activation", None)?,
@@ -82,6 +83,16 @@ fn third(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     scores(fields, spec, fields.positive("attn_logit_softcapping")?.map(|cap| cap as f32))?;
     // Blocks with a window have a base of their own and nothing stretched.
     let local = fields.positive("rope_local_base_freq")?.unwrap_or(10_000.0);
+    for block in spec.blocks.iter_mut().filter(|block| block.attention.window.is_some()) {
+        if let Some(rotary) = &mut block.attention.rotary {
+            (rotary.base, rotary.scaling) = (local, RotaryScaling::None);
+        }
+    }
+    rotations(fields, spec)
+}
+
+/// Rotations that `rope_parameters` has for blocks with windows and for the others.
+pub fn rotations(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     let nested = fields.object("rope_parameters", "rope_parameters.")?;
     let of_kind = |kind, prefix| nested.map_or(Ok(None), |nested| nested.object(kind, prefix));
     let full = of_kind("full_attention", "rope_parameters.full_attention.")?;
@@ -89,19 +100,16 @@ fn third(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     let context = spec.context as f64;
     for block in &mut spec.blocks {
         let Some(rotary) = &mut block.attention.rotary else { continue };
-        match (block.attention.window, sliding, full) {
-            (Some(_), Some(fields), _) | (None, _, Some(fields)) => {
-                (rotary.base, rotary.scaling) = config::rotary_of(fields, rotary.base, context, rotary.dims, None)?;
-            }
-            (Some(_), None, _) => (rotary.base, rotary.scaling) = (local, RotaryScaling::None),
-            (None, _, None) => {}
+        let own = if block.attention.window.is_some() { sliding } else { full };
+        if let Some(fields) = own {
+            (rotary.base, rotary.scaling) = config::rotary_of(fields, rotary.base, context, rotary.dims, None)?;
         }
     }
     Ok(())
 }
 
 /// Every `pattern`th block sees everything, unless `layer_types` says otherwise.
-fn windows(fields: Fields<'_>, spec: &mut ModelSpec, pattern: usize) {
+pub fn windows(fields: Fields<'_>, spec: &mut ModelSpec, pattern: usize) {
     if fields.get("layer_types").is_none() {
         let full = spec.blocks.iter_mut().skip(pattern - 1).step_by(pattern);
         full.for_each(|block| block.attention.window = None);
@@ -136,7 +144,5 @@ const NAMES: TensorNames = TensorNames {
         (B::Down, "mlp.down_proj.weight"),
         (B::MlpOutputNorm, "post_feedforward_layernorm.weight"),
     ],
-    // The last two are those of models for text and images.
-    prefixes: &["model.", "", "language_model.model.", "model.language_model."],
     ..llama::NAMES
 };

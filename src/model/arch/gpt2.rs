@@ -26,6 +26,7 @@ pub const GPT2: Architecture = Architecture {
     default_window: None,
     tied: true,
     only: &[("add_cross_attention", Value::Flag(false))],
+    blocks_of_four_bits: false,
     adjust: scores,
     names: &NAMES,
     delta_nets: false,
@@ -96,4 +97,6 @@ pub const NAMES: TensorNames = TensorNames {
     in_expert: &[],
     transposed: true,
     stacked: None,
+    layer_inputs: ["", "", ""],
+    fused_expert: &[],
 };

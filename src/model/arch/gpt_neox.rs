@@ -74,4 +74,6 @@ const NAMES: TensorNames = TensorNames {
     in_expert: &[],
     transposed: false,
     stacked: None,
+    layer_inputs: ["", "", ""],
+    fused_expert: &[],
 };

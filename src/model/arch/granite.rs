@@ -9,7 +9,8 @@ use crate::model::spec::ModelSpec;
 pub const GRANITE: Architecture =
     Architecture { name: "GraniteForCausalLM", model_type: "granite", adjust: multipliers, ..llama::LLAMA };
 
-fn multipliers(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+/// The multipliers.
+pub fn multipliers(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     let number = |field| Ok::<_, ModelError>(fields.positive(field)?.unwrap_or(1.0) as f32);
     spec.embedding.scale = number("embedding_multiplier")?;
     spec.head.scale = number("logits_scaling")?.recip();

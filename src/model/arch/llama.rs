@@ -24,6 +24,7 @@ pub const LLAMA: Architecture = Architecture {
     default_window: None,
     tied: false,
     only: &[],
+    blocks_of_four_bits: false,
     adjust: nothing,
     names: &NAMES,
     delta_nets: false,
@@ -31,7 +32,8 @@ pub const LLAMA: Architecture = Architecture {
 
 /// Tensor names of Llama and its heirs.
 pub const NAMES: TensorNames = TensorNames {
-    prefixes: &["model.", ""],
+    // The last two are those of models for text and images.
+    prefixes: &["model.", "", "language_model.model.", "model.language_model."],
     embedding: "embed_tokens.weight",
     positions: "",
     projections: ["", ""],
@@ -66,4 +68,6 @@ pub const NAMES: TensorNames = TensorNames {
     in_expert: &[(B::Gate, "gate_proj.weight"), (B::Up, "up_proj.weight"), (B::Down, "down_proj.weight")],
     transposed: false,
     stacked: None,
+    layer_inputs: ["", "", ""],
+    fused_expert: &[],
 };

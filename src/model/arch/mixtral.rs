@@ -20,7 +20,7 @@ fn experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     let count = fields.required_size("num_local_experts")?;
     let used = fields.required_size("num_experts_per_tok")?;
     for block in &mut spec.blocks {
-        block.mlp.experts = Some(Experts { count, used, normalised: true, shared: None });
+        block.mlp.experts = Some(Experts { count, used, normalised: true, shared: None, router_bias: false });
     }
     Ok(())
 }

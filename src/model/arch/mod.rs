@@ -8,11 +8,15 @@
 //! | GPT-NeoX, `CodeGen`, Phi | attention beside the MLP, partly rotated heads |
 //! | `StarCoder2` | rotary positions, layer norm, an MLP without a gate, windows |
 //! | Llama, Mistral, Qwen2, Qwen3, Phi-3, Granite | RMS norm, gated MLP; biases, windows, multipliers |
+//! | Ministral 3, `SmolLM3` | queries that grow with their position; blocks without rotation |
+//! | `StableLM` | Llama with layer norm and partly rotated heads |
 //! | Gemma 1, 2, 3 | scaled embedding, 1 + weight, norms after each part, soft caps, two rotations |
-//! | Mixtral, Qwen3-MoE | experts in all or some blocks |
+//! | Gemma 4 | heads of two widths, keys and values of other blocks, inputs of blocks, experts beside an MLP |
+//! | Mixtral, Qwen3-MoE, Mellum | experts in all or some blocks |
 //! | Qwen3.5, Qwen3-Next | gated delta nets in most blocks, gated attention, a shared expert |
+//! | gpt-oss | experts with biases, sinks of heads |
 //!
-//! A file, with `StableLM` as the example (layer norm, a quarter of each head rotated, otherwise Llama):
+//! A file, with half of `StableLM` as the example (layer norm, a quarter of each head rotated, otherwise Llama):
 //!
 //! ```text
 //! pub const STABLELM: Architecture = Architecture {
@@ -30,11 +34,16 @@
 
 mod codegen;
 pub mod gemma;
+pub mod gemma4;
 pub mod gpt2;
 mod gpt_bigcode;
 pub mod gpt_neox;
+pub mod gpt_oss;
 pub mod granite;
+mod granite_hybrid;
 pub mod llama;
+pub mod mellum;
+pub mod ministral3;
 mod mistral;
 mod mixtral;
 mod opt;
@@ -45,6 +54,8 @@ pub mod qwen3;
 pub mod qwen3_5;
 mod qwen3_moe;
 pub mod qwen3_next;
+pub mod smollm3;
+pub mod stablelm;
 pub mod starcoder2;
 
 use super::ModelError;
@@ -91,6 +102,8 @@ pub struct Architecture {
     pub tied: bool,
     /// Fields that change results in ways that aren't supported unless they have this value or are absent.
     pub only: &'static [(&'static str, Value)],
+    /// Experts may be stored in blocks of four bits (MXFP4).
+    pub blocks_of_four_bits: bool,
     /// Properties that no row of this table says, set last.
     pub adjust: fn(Fields<'_>, &mut ModelSpec) -> Result<(), ModelError>,
     /// Tensor names.
@@ -106,6 +119,8 @@ pub enum Value {
     Flag(bool),
     /// A text.
     Text(&'static str),
+    /// A number.
+    Number(f64),
 }
 
 /// A property that is fixed for an architecture or stands in a boolean field of its configuration.
@@ -175,11 +190,17 @@ pub const ALL: &[&Architecture] = &[
     &gemma::GEMMA,
     &gemma::GEMMA2,
     &gemma::GEMMA3,
+    &gemma4::GEMMA4,
+    &gemma4::GEMMA4_UNIFIED,
     &gpt2::GPT2,
     &gpt_bigcode::GPT_BIGCODE,
     &gpt_neox::GPT_NEOX,
+    &gpt_oss::GPT_OSS,
     &granite::GRANITE,
+    &granite_hybrid::GRANITE_HYBRID,
     &llama::LLAMA,
+    &mellum::MELLUM,
+    &ministral3::MINISTRAL3,
     &mistral::MISTRAL,
     &mixtral::MIXTRAL,
     &opt::OPT,
@@ -191,6 +212,8 @@ pub const ALL: &[&Architecture] = &[
     &qwen3_5::QWEN3_5_MOE,
     &qwen3_moe::QWEN3_MOE,
     &qwen3_next::QWEN3_NEXT,
+    &smollm3::SMOLLM3,
+    &stablelm::STABLELM,
     &starcoder2::STARCODER2,
 ];
 
@@ -199,19 +222,30 @@ pub const ALL: &[&Architecture] = &[
 pub struct WithImages {
     /// `architectures[0]`.
     pub name: &'static str,
-    /// Architecture of the text model.
-    pub text: &'static Architecture,
+    /// Architectures of the text model, by its `model_type`; the first without one.
+    pub text: &'static [&'static Architecture],
     /// The values of fields that its `text_config` leaves out.
     pub usual: &'static [(&'static str, usize)],
 }
 
 /// Every one whose text can be read.
 pub const WITH_IMAGES: &[WithImages] = &[
-    WithImages { name: "Gemma3ForConditionalGeneration", text: &gemma::GEMMA3, usual: gemma::GEMMA3_USUAL },
-    WithImages { name: "Qwen3_5ForConditionalGeneration", text: &qwen3_5::QWEN3_5, usual: qwen3_5::USUAL },
-    WithImages { name: "Qwen3_5ForCausalLM", text: &qwen3_5::QWEN3_5, usual: qwen3_5::USUAL },
-    WithImages { name: "Qwen3_5MoeForConditionalGeneration", text: &qwen3_5::QWEN3_5_MOE, usual: qwen3_5::USUAL },
-    WithImages { name: "Qwen3_5MoeForCausalLM", text: &qwen3_5::QWEN3_5_MOE, usual: qwen3_5::USUAL },
+    WithImages { name: "Gemma3ForConditionalGeneration", text: &[&gemma::GEMMA3], usual: gemma::GEMMA3_USUAL },
+    WithImages { name: "Gemma4ForConditionalGeneration", text: &[&gemma4::GEMMA4], usual: gemma4::USUAL },
+    WithImages {
+        name: "Gemma4UnifiedForConditionalGeneration",
+        text: &[&gemma4::GEMMA4_UNIFIED],
+        usual: gemma4::USUAL,
+    },
+    WithImages {
+        name: "Mistral3ForConditionalGeneration",
+        text: &[&mistral::MISTRAL, &ministral3::MINISTRAL3],
+        usual: &[],
+    },
+    WithImages { name: "Qwen3_5ForConditionalGeneration", text: &[&qwen3_5::QWEN3_5], usual: qwen3_5::USUAL },
+    WithImages { name: "Qwen3_5ForCausalLM", text: &[&qwen3_5::QWEN3_5], usual: qwen3_5::USUAL },
+    WithImages { name: "Qwen3_5MoeForConditionalGeneration", text: &[&qwen3_5::QWEN3_5_MOE], usual: qwen3_5::USUAL },
+    WithImages { name: "Qwen3_5MoeForCausalLM", text: &[&qwen3_5::QWEN3_5_MOE], usual: qwen3_5::USUAL },
 ];
 
 /// Nothing to adjust.

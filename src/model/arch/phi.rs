@@ -1,6 +1,6 @@
 //! Phi 1, 1.5 and 2: attention and MLP side by side on one norm, partly rotated heads, biases everywhere.
 
-use super::{Architecture, FIELDS, FieldNames, Positions, Switch, Value, gpt2, llama, nothing};
+use super::{Architecture, FIELDS, FieldNames, Positions, Switch, gpt2, llama, nothing};
 use crate::model::spec::Wiring;
 use crate::model::tensors::{BlockSlot as B, TensorNames};
 
@@ -13,7 +13,7 @@ pub const PHI: Architecture = Architecture {
     positions: Positions::Rotary { share: 0.5, interleaved: false },
     head_bias: Switch::Always,
     tied: false,
-    only: &[("qk_layernorm", Value::Flag(false))],
+    qk_norm: Switch::Field("qk_layernorm"),
     adjust: nothing,
     names: &NAMES,
     ..gpt2::GPT2
@@ -32,6 +32,10 @@ const NAMES: TensorNames = TensorNames {
         (B::KeyBias, "self_attn.k_proj.bias"),
         (B::ValueBias, "self_attn.v_proj.bias"),
         (B::OutputBias, "self_attn.dense.bias"),
+        (B::QueryNorm, "self_attn.q_layernorm.weight"),
+        (B::QueryNormBias, "self_attn.q_layernorm.bias"),
+        (B::KeyNorm, "self_attn.k_layernorm.weight"),
+        (B::KeyNormBias, "self_attn.k_layernorm.bias"),
         (B::Up, "mlp.fc1.weight"),
         (B::UpBias, "mlp.fc1.bias"),
         (B::Down, "mlp.fc2.weight"),

@@ -106,6 +106,7 @@ fn with_experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelErr
         used: fields.required_size("num_experts_per_tok")?,
         normalised: true,
         shared: Some(fields.required_size("shared_expert_intermediate_size")?),
+        router_bias: false,
     };
     spec.blocks.iter_mut().for_each(|block| block.mlp.experts = Some(experts));
     Ok(())
@@ -165,9 +166,8 @@ const STACKED: TensorNames = TensorNames {
         (B::DeltaQuery, Fused::Delta(0)),
         (B::DeltaKey, Fused::Delta(1)),
         (B::DeltaValue, Fused::Delta(2)),
-        (B::Gate, Fused::Stacked(0, 2)),
-        (B::Up, Fused::Stacked(1, 2)),
     ],
+    fused_expert: &[(B::Gate, Fused::Stacked(0, 2)), (B::Up, Fused::Stacked(1, 2))],
     expert: None,
     in_expert: &[
         (B::Gate, "mlp.experts.gate_up_proj"),
@@ -207,8 +207,7 @@ mod tests {
         assert_eq!(nets(&usual), [true, true, true, false, true, true, true, false]);
         assert!(usual.blocks.iter().all(|block| block.attention.gated && block.mlp.experts.is_none()));
         assert_eq!(usual.blocks[0].attention.rotary.as_ref().unwrap().dims, 8);
-        let (before, count) = usual.kv_layers();
-        assert_eq!((before, count), (vec![0, 0, 0, 0, 1, 1, 1, 1], 2));
+        assert_eq!((0..8).filter(|&block| usual.makes_keys(block)).collect::<Vec<_>>(), [3, 7]);
         let other = read(&text("Qwen3NextForCausalLM", r#","full_attention_interval":2"#)).unwrap();
         assert_eq!(nets(&other), [true, false].repeat(4));
         assert_eq!(other.blocks[0].mlp.experts.unwrap().shared, Some(40));

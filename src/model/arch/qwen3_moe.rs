@@ -21,6 +21,7 @@ fn experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
         used: fields.required_size("num_experts_per_tok")?,
         normalised: fields.flag("norm_topk_prob")?.unwrap_or(false),
         shared: None,
+        router_bias: false,
     };
     place(experts, fields, spec)
 }

@@ -24,6 +24,7 @@ fn experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
         used: fields.required_size("num_experts_per_tok")?,
         normalised: fields.flag("norm_topk_prob")?.unwrap_or(true),
         shared: Some(fields.required_size("shared_expert_intermediate_size")?),
+        router_bias: false,
     };
     qwen3_moe::place(experts, fields, spec)
 }

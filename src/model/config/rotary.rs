@@ -64,13 +64,32 @@ pub fn rotary_of(
         "linear" => RotaryScaling::Linear { factor: fields.required_positive("factor")? },
         "llama3" => llama3(fields)?,
         "yarn" => yarn(fields, given.unwrap_or(context))?,
+        "proportional" => {
+            let share = fields.positive("partial_rotary_factor")?.unwrap_or(1.0);
+            if share > 1.0 {
+                return Err(fields.error("partial_rotary_factor", "a number up to 1"));
+            }
+            proportional(dims, share, fields.positive("factor")?.unwrap_or(1.0))
+        }
         "longrope" | "su" => longrope(fields, context, original, dims)?,
         _ => {
-            let known = "one of \"default\", \"linear\", \"dynamic\", \"llama3\", \"yarn\", \"longrope\"";
+            let known =
+                "one of \"default\", \"linear\", \"dynamic\", \"llama3\", \"yarn\", \"longrope\", \"proportional\"";
             return Err(fields.error(kind_field, known));
         }
     };
     Ok((base, scaling))
+}
+
+/// Divides the frequency of channels that are not rotated, as converters to GGUF write it.
+const UNROTATED: f64 = 1e30;
+
+/// The first channel pairs of a head are rotated as if all were (`_compute_proportional_rope_parameters` of
+/// transformers).
+pub fn proportional(dims: usize, share: f64, factor: f64) -> RotaryScaling {
+    let rotated = (share * dims as f64 / 2.0) as usize;
+    let factors = (0..dims / 2).map(|pair| if pair < rotated { factor } else { UNROTATED }).collect();
+    RotaryScaling::PerFrequency { factors, attention_factor: 1.0 }
 }
 
 fn longrope(
@@ -112,9 +131,6 @@ fn llama3(fields: Fields<'_>) -> Result<RotaryScaling, ModelError> {
 
 fn yarn(fields: Fields<'_>, original_context: f64) -> Result<RotaryScaling, ModelError> {
     let factor = fields.required_positive("factor")?;
-    if fields.flag("truncate")? == Some(false) {
-        return Err(fields.error("truncate", "true, the only value that is supported"));
-    }
     // arXiv 2309.00071, section 3.4; `mscale` is the weight that later models give to the logarithm.
     let temperature = |mscale: f64| if factor <= 1.0 { 1.0 } else { 0.1 * mscale * factor.ln() + 1.0 };
     let attention_factor =
@@ -129,5 +145,6 @@ fn yarn(fields: Fields<'_>, original_context: f64) -> Result<RotaryScaling, Mode
         beta_fast: fields.positive("beta_fast")?.unwrap_or(32.0),
         beta_slow: fields.positive("beta_slow")?.unwrap_or(1.0),
         attention_factor,
+        whole: fields.flag("truncate")?.unwrap_or(true),
     })
 }

@@ -4,16 +4,23 @@
 //! Fields have the file's `general.architecture` in front of their names; `mod.rs` adds those that are
 //! computed, and a field that is true for every tensor of the first block.
 
-use serde_json::Value;
-
 use crate::model::ModelError;
 use crate::model::arch::{
-    Architecture, FIELDS as HF_FIELDS, FieldNames, Positions, Switch, gemma, gpt_neox, gpt2, granite, llama, phi, phi3,
-    qwen2, qwen3, qwen3_5, qwen3_next, starcoder2,
+    Architecture, FIELDS as HF_FIELDS, FieldNames, Positions, Switch, Value, gemma, gemma4, gpt_neox, gpt_oss, gpt2,
+    granite, llama, mellum, ministral3, phi, phi3, qwen2, qwen3, qwen3_5, qwen3_next, smollm3, stablelm, starcoder2,
 };
 use crate::model::fields::Fields;
-use crate::model::spec::{DeltaNet, Experts, ModelSpec, NormKind, RotaryScaling, Wiring};
+use crate::model::spec::{
+    DeltaNet, Experts, Heads, LayerInputs, ModelSpec, NormKind, QueryGrowth, Rotary, RotaryScaling, Wiring,
+};
 use crate::model::tensors::{BlockSlot as B, Fused, TensorNames};
+
+/// Field that is computed: key/value heads of each block, where the file has a list.
+pub const EACH_KV: &str = "attention.head_count_kv.each";
+/// Widths of MLPs, as above.
+pub const EACH_INNER: &str = "feed_forward_length.each";
+/// Blocks with keys and without values.
+pub const WITHOUT_VALUES: &str = "attn_v.missing";
 
 /// By `general.architecture`.
 pub const ALL: &[(&str, &Architecture)] = &[
@@ -31,9 +38,16 @@ pub const ALL: &[(&str, &Architecture)] = &[
     ("gemma", &GEMMA),
     ("gemma2", &GEMMA2),
     ("gemma3", &GEMMA3),
+    ("gemma4", &GEMMA4),
     ("gpt2", &GPT2),
     ("starcoder", &GPT_BIGCODE),
     ("gptneox", &GPT_NEOX),
+    ("mistral3", &MISTRAL3),
+    ("smollm3", &SMOLLM3),
+    ("stablelm", &STABLELM),
+    ("granitehybrid", &GRANITE),
+    ("mellum", &MELLUM),
+    ("gpt-oss", &GPT_OSS),
 ];
 
 const FIELDS: FieldNames = FieldNames {
@@ -73,7 +87,7 @@ fn experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
         let intermediate = fields.size("expert_feed_forward_length")?;
         for block in &mut spec.blocks {
             block.mlp.intermediate = intermediate.unwrap_or(block.mlp.intermediate);
-            block.mlp.experts = Some(Experts { count, used, normalised: true, shared: None });
+            block.mlp.experts = Some(Experts { count, used, normalised: true, shared: None, router_bias: false });
         }
     }
     Ok(())
@@ -144,6 +158,7 @@ fn with_shared(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelErro
         used: fields.required_size("expert_used_count")?,
         normalised: true,
         shared: Some(fields.required_size("expert_shared_feed_forward_length")?),
+        router_bias: false,
     };
     spec.blocks.iter_mut().for_each(|block| block.mlp.experts = Some(experts));
     Ok(())
@@ -174,7 +189,7 @@ fn nets(fields: Fields<'_>, spec: &mut ModelSpec, tiled: bool) -> Result<(), Mod
     let linear = match fields.get(field).map(|list| list.as_array()) {
         None => None,
         Some(list) => {
-            let flag = |value: &Value| value.as_bool().or_else(|| value.as_u64().map(|number| number != 0));
+            let flag = |value: &serde_json::Value| value.as_bool().or_else(|| value.as_u64().map(|number| number != 0));
             let flags: Option<Vec<bool>> = list.and_then(|list| list.iter().map(flag).collect());
             let flags = flags.filter(|flags| flags.len() >= spec.blocks.len());
             Some(flags.ok_or_else(|| fields.error(field, &format!("a list of {all} truth values")))?)
@@ -204,11 +219,88 @@ fn multipliers(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelErro
         block.residual_scale = residual_scale;
         block.attention.scale = number("attention.scale", block.attention.scale)?;
     }
+    // Of this family the field says whether there is any rotation.
+    if fields.flag("rope.scaling.finetuned")? == Some(false) {
+        spec.blocks.iter_mut().for_each(|block| block.attention.rotary = None);
+    }
+    Ok(())
+}
+
+const MISTRAL3: Architecture = Architecture { name: ministral3::MINISTRAL3.name, adjust: growth, ..LLAMA };
+
+fn growth(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    let context = fields.positive("rope.scaling.original_context_length")?.unwrap_or(spec.context as f64) as f32;
+    let beta = fields.positive("attention.temperature_scale")?.map(|beta| beta as f32);
+    for block in &mut spec.blocks {
+        block.attention.query_growth = beta.map(|beta| QueryGrowth { beta, context });
+    }
+    experts(fields, spec)
+}
+
+/// Which blocks are rotated stands in no field.
+const SMOLLM3: Architecture = Architecture { name: smollm3::SMOLLM3.name, adjust: no_rotation, ..LLAMA };
+
+#[allow(clippy::unnecessary_wraps, reason = "the signature of all adjustments")]
+fn no_rotation(_: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    let rotated = smollm3::every(spec, 4);
+    smollm3::apply(spec, &rotated);
+    Ok(())
+}
+
+const STABLELM: Architecture = Architecture {
+    fields: &LAYER_NORM,
+    qkv_bias: Switch::Field("attn_q.bias"),
+    only: &[("attn_q_norm.weight", Value::Flag(false))],
+    adjust: one_norm,
+    names: &NAMES,
+    ..stablelm::STABLELM
+};
+
+fn one_norm(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    if fields.flag("ffn_norm.weight")?.is_none() {
+        spec.blocks.iter_mut().for_each(|block| block.wiring = Wiring::Parallel);
+    }
+    Ok(())
+}
+
+const MELLUM: Architecture =
+    Architecture { name: mellum::MELLUM.name, window: Switch::Always, adjust: own_rotations, ..QWEN3 };
+
+/// Blocks with windows have a base of their own and nothing stretched.
+fn own_rotations(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    windows(fields, spec)?;
+    let base = fields.positive("rope.freq_base_swa")?;
+    for block in spec.blocks.iter_mut().filter(|block| block.attention.window.is_some()) {
+        if let Some(rotary) = &mut block.attention.rotary {
+            (rotary.base, rotary.scaling) = (base.unwrap_or(rotary.base), RotaryScaling::None);
+        }
+    }
+    experts(fields, spec)
+}
+
+/// Takes the window from the blocks that see everything: a truth value for every block says which have one, or a
+/// number says that every so many has none.
+fn windows(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    let name = "attention.sliding_window_pattern";
+    let count = spec.blocks.len();
+    let of_list = |list: &Vec<serde_json::Value>| {
+        let windows: Option<Vec<bool>> = list.iter().map(serde_json::Value::as_bool).collect();
+        windows.filter(|windows| windows.len() == count)
+    };
+    let windows = match fields.get(name) {
+        None => return Ok(()),
+        Some(serde_json::Value::Array(list)) => of_list(list),
+        Some(_) => fields.size(name)?.map(|step| (1..=count).map(|number| number % step != 0).collect()),
+    };
+    let windows = windows.ok_or_else(|| fields.error(name, &format!("{count} truth values, or a number")))?;
+    for (block, window) in spec.blocks.iter_mut().zip(windows) {
+        block.attention.window = block.attention.window.filter(|_| window);
+    }
     Ok(())
 }
 
 const PHI2: Architecture =
-    Architecture { fields: &LAYER_NORM, activation: Some("gelu_new"), only: &[], names: &NAMES, ..phi::PHI };
+    Architecture { fields: &LAYER_NORM, activation: Some("gelu_new"), names: &NAMES, ..phi::PHI };
 
 const PHI3: Architecture = Architecture {
     name: phi3::PHI3.name,
@@ -296,6 +388,161 @@ fn third(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
         // Blocks with a window have a base of their own.
         if let (Some(_), Some(rotary)) = (attention.window, &mut attention.rotary) {
             (rotary.base, rotary.scaling) = (base, RotaryScaling::None);
+        }
+    }
+    Ok(())
+}
+
+/// Other than before, the converter leaves norms as they are, and the file says which blocks have windows.
+const GEMMA4: Architecture = Architecture {
+    name: gemma4::GEMMA4.name,
+    norm: NormKind::Rms,
+    qk_norm: Switch::Always,
+    adjust: fourth,
+    names: &GEMMA4_NAMES,
+    ..GEMMA2
+};
+
+fn fourth(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    ends(fields, spec)?;
+    windows(fields, spec)?;
+    let count = spec.blocks.len();
+    let list = |name: &'static str| match fields.sizes(name)? {
+        Some(list) if list.len() != count => Err(fields.error(name, &format!("{count} numbers"))),
+        list => Ok(list),
+    };
+    let (kv, inner) = (list(EACH_KV)?, list(EACH_INNER)?);
+    let dim = fields.required_size("attention.key_length")?;
+    let same = fields.ids(WITHOUT_VALUES)?.unwrap_or_default();
+    for (number, block) in spec.blocks.iter_mut().enumerate() {
+        let attention = &mut block.attention;
+        let kv = kv.as_ref().map_or(spec.heads.kv, |kv| kv[number]);
+        if !spec.heads.query.is_multiple_of(kv) {
+            let expected = format!("divisors of `attention.head_count`, {}", spec.heads.query);
+            return Err(fields.error(EACH_KV, &expected));
+        }
+        let dim = if attention.window.is_some() { spec.heads.dim } else { dim };
+        attention.heads = Some(Heads { kv, dim, ..spec.heads }).filter(|heads| *heads != spec.heads);
+        attention.value_is_key = same.contains(&(number as u32));
+        block.mlp.intermediate = inner.as_ref().map_or(block.mlp.intermediate, |inner| inner[number]);
+    }
+    gemma4::shape(spec);
+    let bases = ["rope.freq_base", "rope.freq_base_swa"].map(|name| fields.positive(name));
+    let [full, own] = bases;
+    let (full, own) = (full?, own?);
+    let scaled = fields.flag("layer_output_scale.weight")?.unwrap_or(false);
+    for block in &mut spec.blocks {
+        block.output_scale = scaled;
+        let base = if block.attention.window.is_some() { own } else { full };
+        if let Some(rotary) = &mut block.attention.rotary {
+            rotary.base = base.unwrap_or(rotary.base);
+        }
+    }
+    let shared = fields.whole("attention.shared_kv_layers")?.unwrap_or(0);
+    gemma4::share(spec, shared).map_err(|expected| fields.error("attention.shared_kv_layers", &expected))?;
+    if let Some(width) = fields.whole("embedding_length_per_layer_input")?.filter(|&width| width > 0) {
+        spec.layer_inputs = Some(LayerInputs { width, vocab_size: spec.vocab_size });
+    }
+    let count = fields.whole("expert_count")?.unwrap_or(0);
+    if count > 0 {
+        let used = fields.required_size("expert_used_count")?;
+        let experts = Experts { count, used, normalised: true, shared: None, router_bias: false };
+        gemma4::beside(spec, experts, fields.required_size("expert_feed_forward_length")?);
+    }
+    if fields.flag("ffn_gate_up_exps.weight")?.unwrap_or(false) {
+        spec.names = &GEMMA4_FUSED_NAMES;
+    }
+    Ok(())
+}
+
+const GEMMA4_NAMES: TensorNames = TensorNames {
+    in_block: &[
+        (B::AttentionNorm, "attn_norm.weight"),
+        (B::Query, "attn_q.weight"),
+        (B::Key, "attn_k.weight"),
+        (B::Value, "attn_v.weight"),
+        (B::Output, "attn_output.weight"),
+        (B::QueryNorm, "attn_q_norm.weight"),
+        (B::KeyNorm, "attn_k_norm.weight"),
+        (B::AttentionOutputNorm, "post_attention_norm.weight"),
+        (B::MlpNorm, "ffn_norm.weight"),
+        (B::Gate, "ffn_gate.weight"),
+        (B::Up, "ffn_up.weight"),
+        (B::Down, "ffn_down.weight"),
+        (B::MlpOutputNorm, "post_ffw_norm.weight"),
+        (B::OutputScale, "layer_output_scale.weight"),
+        (B::InputGate, "inp_gate.weight"),
+        (B::InputProjection, "proj.weight"),
+        (B::InputNorm, "post_norm.weight"),
+        (B::Router, "ffn_gate_inp.weight"),
+        (B::RouterScale, "ffn_gate_inp.scale"),
+        (B::ExpertScale, "ffn_down_exps.scale"),
+        (B::BesideMlpNorm, "post_ffw_norm_1.weight"),
+        (B::ExpertsNorm, "pre_ffw_norm_2.weight"),
+        (B::ExpertsOutputNorm, "post_ffw_norm_2.weight"),
+    ],
+    ..NAMES
+};
+
+/// Of files where gates stand above what they gate.
+const GEMMA4_FUSED_NAMES: TensorNames = TensorNames {
+    in_expert: &[
+        (B::Gate, "ffn_gate_up_exps.weight"),
+        (B::Up, "ffn_gate_up_exps.weight"),
+        (B::Down, "ffn_down_exps.weight"),
+    ],
+    fused_expert: &[(B::Gate, Fused::Stacked(0, 2)), (B::Up, Fused::Stacked(1, 2))],
+    ..GEMMA4_NAMES
+};
+
+/// The converter has taken gates from between what they gate.
+const GPT_OSS: Architecture = Architecture {
+    name: gpt_oss::GPT_OSS.name,
+    qkv_bias: Switch::Always,
+    output_bias: Switch::Always,
+    mlp_bias: Switch::Always,
+    window: Switch::Always,
+    adjust: sinks,
+    names: &TensorNames {
+        in_block: &[
+            (B::AttentionNorm, "attn_norm.weight"),
+            (B::Query, "attn_q.weight"),
+            (B::Key, "attn_k.weight"),
+            (B::Value, "attn_v.weight"),
+            (B::Output, "attn_output.weight"),
+            (B::QueryBias, "attn_q.bias"),
+            (B::KeyBias, "attn_k.bias"),
+            (B::ValueBias, "attn_v.bias"),
+            (B::OutputBias, "attn_output.bias"),
+            (B::Sinks, "attn_sinks.weight"),
+            (B::MlpNorm, "post_attention_norm.weight"),
+            (B::Router, "ffn_gate_inp.weight"),
+            (B::RouterBias, "ffn_gate_inp.bias"),
+        ],
+        in_expert: &[
+            (B::Gate, "ffn_gate_exps.weight"),
+            (B::Up, "ffn_up_exps.weight"),
+            (B::Down, "ffn_down_exps.weight"),
+            (B::GateBias, "ffn_gate_exps.bias"),
+            (B::UpBias, "ffn_up_exps.bias"),
+            (B::DownBias, "ffn_down_exps.bias"),
+        ],
+        ..NAMES
+    },
+    ..QWEN2
+};
+
+fn sinks(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    if fields.get("attention.sliding_window_pattern").is_none() {
+        gpt_oss::every_second(spec);
+    }
+    windows(fields, spec)?;
+    experts(fields, spec)?;
+    gpt_oss::experts(spec, (fields.required_size("expert_count")?, fields.required_size("expert_used_count")?));
+    for block in &mut spec.blocks {
+        if let Some(Rotary { scaling: RotaryScaling::Yarn { whole, .. }, .. }) = &mut block.attention.rotary {
+            // The model was trained so; files don't say it.
+            *whole = false;
         }
     }
     Ok(())
@@ -389,6 +636,8 @@ const NAMES: TensorNames = TensorNames {
     in_expert: &[(B::Gate, "ffn_gate_exps.weight"), (B::Up, "ffn_up_exps.weight"), (B::Down, "ffn_down_exps.weight")],
     transposed: false,
     stacked: None,
+    layer_inputs: ["per_layer_token_embd.weight", "per_layer_model_proj.weight", "per_layer_proj_norm.weight"],
+    fused_expert: &[],
 };
 
 /// Names of blocks with delta nets, and where beta and step are.

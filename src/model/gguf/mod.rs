@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
-use super::spec::{ModelSpec, RotaryScaling};
+use super::spec::{Block, ModelSpec, RotaryScaling};
 use super::{Checkpoint, ModelError, ModelWeights, Opened, Template, Tokenizer, blocks, config};
 use crate::files;
 use crate::untrusted::clean_line;
@@ -191,6 +191,40 @@ fn computed(
         let expected = format!("{key}, as wide as keys");
         return Err(ModelError::field(checkpoint.origin(), field, value.to_string(), expected));
     }
+    if let Some(Value::Array(list)) = get("attention.head_count_kv") {
+        let without = |(_, heads): &(usize, &Value)| **heads == json!(0);
+        let numbers: Vec<_> = list.iter().enumerate().filter(without).map(|(block, _)| block.to_string()).collect();
+        if !numbers.is_empty() {
+            let field = format!("{prefix}attention.head_count_kv");
+            let found = format!("0 in the blocks {}", numbers.join(", "));
+            let expected = "attention in every block: Mamba's and others without it cannot be computed";
+            return Err(ModelError::field(checkpoint.origin(), field, found, expected));
+        }
+    }
+    for (name, each) in [("attention.head_count_kv", arch::EACH_KV), ("feed_forward_length", arch::EACH_INNER)] {
+        let Some(Value::Array(list)) = get(name) else { continue };
+        // Only blocks of this kind may differ.
+        let same = |first: &&Value| prefix == "gemma4." || list.iter().all(|value| value == *first);
+        if let Some(first) = list.first().filter(same) {
+            more.insert(name.into(), first.clone());
+        }
+        more.insert(each.into(), list.into());
+    }
+    if let (Some(wide), Some(narrow)) = (get("attention.key_length"), get("attention.key_length_swa")) {
+        if get("attention.value_length_swa").is_some_and(|value| value != narrow) {
+            let field = format!("{prefix}attention.value_length_swa");
+            let found = get("attention.value_length_swa").unwrap_or_default().to_string();
+            return Err(ModelError::field(checkpoint.origin(), field, found, format!("{narrow}, as wide as keys")));
+        }
+        more.insert("head_dim".into(), if prefix == "gemma4." { narrow } else { wide });
+    }
+    let missing: Vec<usize> = (0..checkpoint.names().filter(|name| name.ends_with(".attn_norm.weight")).count())
+        .filter(|block| checkpoint.has(&format!("blk.{block}.attn_k.weight")))
+        .filter(|block| !checkpoint.has(&format!("blk.{block}.attn_v.weight")))
+        .collect();
+    if !missing.is_empty() {
+        more.insert(arch::WITHOUT_VALUES.into(), json!(missing));
+    }
     let number = |name: &str| get(name).and_then(|value| value.as_f64());
     let width =
         number("attention.key_length").or_else(|| Some(number("embedding_length")? / number("attention.head_count")?));
@@ -204,9 +238,14 @@ fn computed(
         let copied = [
             ("factor", "rope.scaling.factor"),
             ("original_max_position_embeddings", "rope.scaling.original_context_length"),
+            ("beta_fast", "rope.scaling.yarn_beta_fast"),
+            ("beta_slow", "rope.scaling.yarn_beta_slow"),
         ];
         for (to, from) in copied {
             scaling.extend(get(from).map(|value| (to.to_owned(), value)));
+        }
+        if let Some(all) = get("rope.scaling.yarn_log_multiplier").filter(|all| all.as_f64() != Some(0.0)) {
+            scaling.extend([("mscale".to_owned(), json!(1.0)), ("mscale_all_dim".to_owned(), all)]);
         }
         // The divisors of frequencies stand in tensors: see `factors`.
         if scaling["rope_type"] != "longrope" {
@@ -227,7 +266,11 @@ fn computed(
 /// Divisors of the rotary frequencies, where the file has a tensor of them: Llama 3, or `LongRoPE` up to its
 /// original context.
 fn factors(fields: Fields<'_>, spec: &mut ModelSpec, checkpoint: &Checkpoint) -> Result<(), ModelError> {
-    let Some(dims) = spec.blocks[0].attention.rotary.as_ref().map(|rotary| rotary.dims) else { return Ok(()) };
+    // Where blocks have windows and narrower heads, the others are meant.
+    let wide = spec.blocks.iter().any(|block| block.attention.heads.is_some());
+    let meant = |block: &Block| !wide || block.attention.heads.is_some() && block.attention.window.is_none();
+    let Some(first) = spec.blocks.iter().find(|block| meant(block)) else { return Ok(()) };
+    let Some(dims) = first.attention.rotary.as_ref().map(|rotary| rotary.dims) else { return Ok(()) };
     let (name, attention_factor) = if checkpoint.has("rope_freqs.weight") {
         ("rope_freqs.weight", 1.0)
     } else if checkpoint.has("rope_factors_short.weight") {
@@ -241,7 +284,7 @@ fn factors(fields: Fields<'_>, spec: &mut ModelSpec, checkpoint: &Checkpoint) ->
     let mut factors = vec![0.0; dims / 2];
     blocks::widen(tensor.dtype, &tensor.bytes, &mut factors);
     let factors: Vec<f64> = factors.into_iter().map(f64::from).collect();
-    for block in &mut spec.blocks {
+    for block in spec.blocks.iter_mut().filter(|block| meant(block)) {
         if let Some(rotary) = &mut block.attention.rotary {
             rotary.scaling = RotaryScaling::PerFrequency { factors: factors.clone(), attention_factor };
         }

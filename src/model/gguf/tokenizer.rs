@@ -87,14 +87,21 @@ pub fn read(fields: Fields<'_>) -> Result<Vocabulary, ModelError> {
             let prefix = fields.flag(&field("add_space_prefix"))?.unwrap_or(true);
             (sentence_pieces(prefix), merges_of(&tokens, scores, &ids))
         }
-        _ => return Err(fields.error(&field("model"), "one of \"gpt2\", \"llama\"")),
+        // Words with marks for spaces, merged by a list.
+        "gemma4" => {
+            let merges = fields.texts(&field("merges"))?;
+            let merges = merges.ok_or_else(|| fields.error(&field("merges"), "a list of texts"))?;
+            let pairs = merges.iter().filter_map(|merge| merge.split_once(' '));
+            (sentence_pieces(false), pairs.map(|(a, b)| (a.to_owned(), b.to_owned())).collect())
+        }
+        _ => return Err(fields.error(&field("model"), "one of \"gpt2\", \"llama\", \"gemma4\"")),
     };
     let added =
         tokens.iter().zip(&types).filter(|(_, kind)| [UNKNOWN, CONTROL, USER_DEFINED].contains(&u64::from(**kind)));
     let added = added
         .map(|(token, kind)| AddedToken::from((*token).to_owned(), u64::from(*kind) != USER_DEFINED).normalized(false));
     let pre = fields.text(&field("pre"))?.unwrap_or_default();
-    let sentence_piece = kind == "llama";
+    let sentence_piece = kind != "gpt2";
     let mut pieces = BPE::builder().vocab_and_merges(ids, merges);
     pieces = pieces.fuse_unk(sentence_piece).byte_fallback(sentence_piece).ignore_merges(merges_last(pre));
     let unknown = types.iter().position(|&kind| u64::from(kind) == UNKNOWN).filter(|_| sentence_piece);

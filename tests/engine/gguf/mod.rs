@@ -29,6 +29,17 @@ const CASES: &[(&str, &str)] = &[
     ("gemma", "gemma"),
     ("granite", "granite"),
     ("phi", "phi2"),
+    ("ministral3", "mistral3"),
+    ("smollm3", "smollm3"),
+    ("stablelm", "stablelm"),
+    ("stablelm-parallel", "stablelm"),
+    ("granite-hybrid", "granite"),
+    ("granite-hybrid", "granitehybrid"),
+    ("mellum", "mellum"),
+    ("gemma4", "gemma4"),
+    ("gpt-oss", "gpt-oss"),
+    ("gemma4-e", "gemma4"),
+    ("gemma4-moe", "gemma4"),
 ];
 
 fn folder(case: &str) -> PathBuf {
@@ -63,6 +74,39 @@ pub(super) fn written(case: &str, architecture: &str, dtype: TensorType) -> Writ
     if case == "llama-linear" {
         writer.text("llama.rope.scaling.type", "linear");
         writer.float("llama.rope.scaling.factor", 4.0);
+    }
+    // What the converter writes beside the usual fields.
+    match architecture {
+        "mistral3" => {
+            writer.text("mistral3.rope.scaling.type", "yarn");
+            writer.float("mistral3.rope.scaling.factor", 16.0);
+            writer.float("mistral3.rope.scaling.yarn_beta_fast", 8.0);
+            writer.float("mistral3.rope.scaling.yarn_beta_slow", 1.0);
+            writer.float("mistral3.rope.scaling.yarn_log_multiplier", 1.0);
+            writer.whole("mistral3.rope.scaling.original_context_length", 64);
+            writer.float("mistral3.attention.temperature_scale", 0.5);
+        }
+        "granitehybrid" => {
+            writer.wholes("granitehybrid.attention.head_count_kv", &[2, 2, 2]);
+            writer.flag("granitehybrid.rope.scaling.finetuned", true);
+        }
+        "mellum" => {
+            writer.text("mellum.rope.scaling.type", "yarn");
+            writer.float("mellum.rope.scaling.factor", 16.0);
+            writer.whole("mellum.rope.scaling.original_context_length", 128);
+            writer.float("mellum.rope.freq_base", 500_000.0);
+            writer.float("mellum.rope.freq_base_swa", 10_000.0);
+            writer.whole("mellum.expert_feed_forward_length", 24);
+            writer.flags("mellum.attention.sliding_window_pattern", &[true, true, true, false]);
+        }
+        "gpt-oss" => {
+            writer.text("gpt-oss.rope.scaling.type", "yarn");
+            writer.float("gpt-oss.rope.scaling.factor", 32.0);
+            writer.whole("gpt-oss.rope.scaling.original_context_length", 64);
+            writer.whole("gpt-oss.expert_feed_forward_length", 32);
+        }
+        "gemma4" => write::gemma4(&mut writer, &twin(case).spec),
+        _ => {}
     }
     writer
 }
@@ -103,6 +147,24 @@ fn files_of_floats_write_what_their_twins_write() {
             }
         }
     }
+}
+
+#[test]
+fn hybrid_files_say_which_blocks_are_not_attention_and_whether_there_is_rotation() {
+    let folder = folder("granite-hybrid");
+    let read = |heads: &[usize], rotated: bool| {
+        let mut writer = converted(&twin("granite-hybrid"), &folder, "granitehybrid", TensorType::Bf16);
+        writer.wholes("granitehybrid.attention.head_count_kv", heads);
+        writer.flag("granitehybrid.rope.scaling.finetuned", rotated);
+        let to = tempfile::tempdir().expect("a folder");
+        let path = to.path().join("model.gguf");
+        writer.write(&path);
+        Model::load(&ModelFiles::Gguf(path)).map(|model| model.spec.blocks[0].attention.rotary.is_some())
+    };
+    assert!(read(&[2, 2, 2], true).expect("readable"));
+    assert!(!read(&[2, 2, 2], false).expect("readable"));
+    let message = read(&[0, 2, 0], false).expect_err("blocks of Mamba").to_string();
+    assert!(message.contains("0 in the blocks 0, 2") && message.contains("Mamba"), "{message}");
 }
 
 #[test]

@@ -41,6 +41,14 @@ impl Writer {
         self.field(name, 7, &[value.into()]);
     }
 
+    pub fn wholes(&mut self, name: &str, values: &[usize]) {
+        self.list(name, 4, &values.iter().map(|&value| (value as u32).to_le_bytes().to_vec()).collect::<Vec<_>>());
+    }
+
+    pub fn flags(&mut self, name: &str, values: &[bool]) {
+        self.list(name, 7, &values.iter().map(|&value| vec![value.into()]).collect::<Vec<_>>());
+    }
+
     fn list(&mut self, name: &str, kind: u32, items: &[Vec<u8>]) {
         let head = [&kind.to_le_bytes()[..], &(items.len() as u64).to_le_bytes()].concat();
         self.field(name, 9, &[&head[..], &items.concat()].concat());
@@ -148,6 +156,17 @@ fn name(slot: Slot) -> String {
         B::DownBias => "ffn_down.bias",
         B::AttentionOutputNorm => "post_attention_norm.weight",
         B::MlpOutputNorm => "post_ffw_norm.weight",
+        B::OutputScale => "layer_output_scale.weight",
+        B::InputGate => "inp_gate.weight",
+        B::InputProjection => "proj.weight",
+        B::InputNorm => "post_norm.weight",
+        B::RouterScale => "ffn_gate_inp.scale",
+        B::ExpertScale => "ffn_down_exps.scale",
+        B::BesideMlpNorm => "post_ffw_norm_1.weight",
+        B::ExpertsNorm => "pre_ffw_norm_2.weight",
+        B::ExpertsOutputNorm => "post_ffw_norm_2.weight",
+        B::RouterBias => "ffn_gate_inp.bias",
+        B::Sinks => "attn_sinks.weight",
         B::SharedScale => "ffn_gate_inp_shexp.weight",
         B::SharedGate => "ffn_gate_shexp.weight",
         B::SharedUp => "ffn_up_shexp.weight",
@@ -160,8 +179,11 @@ fn name(slot: Slot) -> String {
         Slot::FinalNormBias => "output_norm.bias".into(),
         Slot::Head => "output.weight".into(),
         Slot::HeadBias => "output.bias".into(),
+        Slot::LayerTable => "per_layer_token_embd.weight".into(),
+        Slot::LayerProjection => "per_layer_model_proj.weight".into(),
+        Slot::LayerProjectionNorm => "per_layer_proj_norm.weight".into(),
         Slot::Block(block, slot) => format!("blk.{block}.{}", in_block(slot)),
-        Slot::Expert(block, _, slot) => format!("blk.{block}.{}", in_block(slot).replace(".weight", "_exps.weight")),
+        Slot::Expert(block, _, slot) => format!("blk.{block}.{}", in_block(slot).replace('.', "_exps.")),
         other => panic!("{other:?} is not written here"),
     }
 }
@@ -179,7 +201,8 @@ pub fn converted(model: &Model, folder: &Path, architecture: &str, dtype: Tensor
         delta::write(&mut writer, model, architecture, dtype);
     }
     for slot in spec.slots() {
-        if gated && delta::writes(slot) {
+        let is_key = |block: usize, slot| slot == BlockSlot::Value && spec.blocks[block].attention.value_is_key;
+        if gated && delta::writes(slot) || matches!(slot, Slot::Block(block, slot) if is_key(block, slot)) {
             continue;
         }
         let mut values = Vec::new();
@@ -188,8 +211,11 @@ pub fn converted(model: &Model, folder: &Path, architecture: &str, dtype: Tensor
             widen(tensor.dtype, &tensor.bytes, &mut part);
             values.extend(part);
         }
-        // This norm has the place of one that others have after attention.
-        let name = if gated { name(slot).replace("ffn_norm", "post_attention_norm") } else { name(slot) };
+        let mut name = name(slot);
+        if gated || architecture == "gpt-oss" {
+            // This norm has the place of one that others have after attention.
+            name = name.replace("ffn_norm", "post_attention_norm");
+        }
         if spec.norm.kind == NormKind::RmsPlusOne && name.ends_with("norm.weight") {
             for value in &mut values {
                 *value += 1.0;
@@ -197,7 +223,7 @@ pub fn converted(model: &Model, folder: &Path, architecture: &str, dtype: Tensor
         }
         let mut shape = spec.shape(slot);
         if let Slot::Block(_, BlockSlot::Query | BlockSlot::Key | BlockSlot::QueryBias | BlockSlot::KeyBias) = slot
-            && ["llama", "granite"].contains(&architecture)
+            && ["llama", "granite", "granitehybrid", "mistral3", "smollm3"].contains(&architecture)
         {
             values = neighbours(&values, spec.heads.dim, shape.get(1).copied().unwrap_or(1));
         }
@@ -207,7 +233,8 @@ pub fn converted(model: &Model, folder: &Path, architecture: &str, dtype: Tensor
                 continue;
             }
             stacked.clear();
-            let count = spec.blocks[block].mlp.experts.expect("experts").count;
+            let mlp = spec.blocks[block].beside.unwrap_or(spec.blocks[block].mlp);
+            let count = mlp.experts.expect("experts").count;
             for expert in 0..count {
                 for (tensor, _) in model.outputs(Slot::Expert(block, expert, part)).expect("a tensor") {
                     let mut values = vec![0.0; tensor.bytes.len() / tensor.dtype.block().1];
@@ -226,6 +253,38 @@ pub fn converted(model: &Model, folder: &Path, architecture: &str, dtype: Tensor
         writer.tensor(&name, &shape, &values, dtype);
     }
     writer
+}
+
+/// Fields of Gemma 4, and the divisors of its frequencies.
+pub fn gemma4(writer: &mut Writer, spec: &ModelSpec) {
+    let key = |name: &str| format!("gemma4.{name}");
+    let all = 0..spec.blocks.len();
+    let heads: Vec<_> = all.clone().map(|block| spec.heads_of(block)).collect();
+    let full = spec.blocks.iter().position(|block| block.attention.window.is_none()).expect("a block without a window");
+    writer.wholes(&key("attention.head_count_kv"), &heads.iter().map(|heads| heads.kv).collect::<Vec<_>>());
+    let inner: Vec<_> = spec.blocks.iter().map(|block| block.mlp.intermediate).collect();
+    writer.wholes(&key("feed_forward_length"), &inner);
+    for (name, dim) in [("", heads[full].dim), ("_swa", spec.heads.dim)] {
+        writer.whole(&key(&format!("attention.key_length{name}")), dim);
+        writer.whole(&key(&format!("attention.value_length{name}")), dim);
+        writer.whole(&key(&format!("rope.dimension_count{name}")), dim);
+    }
+    let windows: Vec<_> = spec.blocks.iter().map(|block| block.attention.window.is_some()).collect();
+    writer.flags(&key("attention.sliding_window_pattern"), &windows);
+    writer.float(&key("rope.freq_base"), 1_000_000.0);
+    writer.float(&key("rope.freq_base_swa"), 10_000.0);
+    writer.float(&key("final_logit_softcapping"), spec.head.soft_cap.expect("a cap"));
+    let shared = all.filter(|&block| spec.keys_of(block) != block).count();
+    writer.whole(&key("attention.shared_kv_layers"), shared);
+    writer.whole(&key("embedding_length_per_layer_input"), spec.layer_inputs.map_or(0, |inputs| inputs.width));
+    if let Some(experts) = spec.blocks[0].beside {
+        writer.whole(&key("expert_feed_forward_length"), experts.intermediate);
+        writer.whole(&key("expert_count"), experts.experts.expect("experts").count);
+        writer.whole(&key("expert_used_count"), experts.experts.expect("experts").used);
+    }
+    let pairs = heads[full].dim / 2;
+    let factors: Vec<f32> = (0..pairs).map(|pair| if pair < pairs / 4 { 1.0 } else { 1e30 }).collect();
+    writer.tensor("rope_freqs.weight", &[pairs], &factors, TensorType::F32);
 }
 
 /// Channels `i` and `i + dim / 2` of a head side by side.
@@ -267,7 +326,7 @@ fn fields(writer: &mut Writer, spec: &ModelSpec, architecture: &str) {
     }
     // Converters write zero where there is none.
     writer.whole(&key("attention.sliding_window"), block.attention.window.unwrap_or(0));
-    if architecture == "granite" {
+    if architecture.starts_with("granite") {
         writer.float(&key("embedding_scale"), spec.embedding.scale);
         writer.float(&key("residual_scale"), block.residual_scale);
         writer.float(&key("attention.scale"), block.attention.scale);

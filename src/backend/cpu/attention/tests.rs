@@ -1,7 +1,9 @@
 use super::*;
-use crate::backend::sequences::Shape;
+use crate::backend::cpu::kv::Layout;
 
 const HEADS: spec::Heads = spec::Heads { query: 4, kv: 2, dim: 20 };
+/// One weighs as much as all positions, one next to nothing, one more than a float can tell from the rest.
+const SINKS: [f32; HEADS.query] = [7.0, -30.0, 0.5, 200.0];
 const POSITIONS: usize = 1300;
 const ROWS: usize = 3;
 
@@ -21,7 +23,8 @@ fn of_position(seed: u32, position: usize) -> Vec<f32> {
 }
 
 fn region(positions: Range<usize>) -> Region {
-    let mut region = Region::new(Shape::new(1, HEADS), positions.len().max(1)).expect("memory");
+    let mut region =
+        Region::new(&Layout::new([(HEADS.kv, HEADS.dim)].into_iter()), positions.len().max(1)).expect("memory");
     for position in positions.clone() {
         region.store(0, position - positions.start, &of_position(1, position), &of_position(2, position));
     }
@@ -39,6 +42,12 @@ fn with(window: Option<usize>, soft_cap: Option<f32>) -> spec::Attention {
         scale,
         soft_cap,
         gated: false,
+        query_growth: None,
+        heads: None,
+        value_norm: false,
+        value_is_key: false,
+        keys_of: None,
+        sinks: false,
     }
 }
 
@@ -56,7 +65,16 @@ fn attend(spec: &spec::Attention, border: usize, rows: usize, threads: usize, qu
         rows: 0..rows,
     };
     let kernels = Kernels::best();
-    let attention = Attention { pool: &pool, kernels, heads: HEADS, spec, layer: 0, scratch: &scratch };
+    let attention = Attention {
+        pool: &pool,
+        kernels,
+        heads: HEADS,
+        spec,
+        layer: 0,
+        path_layer: 0,
+        sinks: spec.sinks.then_some(&SINKS[..]),
+        scratch: &scratch,
+    };
     let mut out = vec![0.0; rows * width];
     attention.run(&[view], &queries[queries.len() - rows * width..], width, &mut Vec::new(), &mut out);
     out
@@ -79,7 +97,8 @@ fn expected(spec: &spec::Attention, queries: &[f32], row: usize) -> Vec<f64> {
                 spec.soft_cap.map_or(score, |cap| f64::from(cap) * (score / f64::from(cap)).tanh()).exp()
             })
             .collect();
-        let sum: f64 = weights.iter().sum();
+        let sink = if spec.sinks { f64::from(SINKS[head]).exp() } else { 0.0 };
+        let sum: f64 = weights.iter().sum::<f64>() + sink;
         let mut channels = vec![0.0; width];
         for (position, weight) in (first..).zip(&weights) {
             for (channel, value) in channels.iter_mut().zip(&of_position(2, position)[at.clone()]) {
@@ -99,6 +118,9 @@ fn long_texts_are_attended_to_in_chunks_that_nothing_else_moves() {
     let windows = [None, Some(1), Some(2), Some(100), Some(512), Some(513), Some(700), Some(POSITIONS)];
     for (window, soft_cap) in windows.into_iter().zip([None, None, Some(2.0), None, Some(5.0), None, None, Some(9.0)]) {
         check(&with(window, soft_cap), &queries);
+    }
+    for window in [None, Some(1), Some(513)] {
+        check(&spec::Attention { sinks: true, ..with(window, None) }, &queries);
     }
 }
 

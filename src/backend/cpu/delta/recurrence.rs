@@ -151,7 +151,8 @@ mod tests {
                 let held: f64 = (0..key_dim).map(|i| at(key_dim + i) * exact[i][c]).sum();
                 let change = beta * (at(2 * key_dim + c) - held);
                 (0..key_dim).for_each(|i| exact[i][c] += at(key_dim + i) * change);
-                expected[expected.len() - 1][c] = (0..key_dim).map(|i| at(i) * exact[i][c]).sum();
+                let row = expected.len() - 1;
+                expected[row][c] = (0..key_dim).map(|i| at(i) * exact[i][c]).sum();
             }
         }
         let mut all = Vec::new();

@@ -66,7 +66,7 @@ fn the_experts_of_a_row_and_their_shares_are_those_of_the_cpu_to_the_bit() {
             });
             let Some(found) = found else { return };
             let (chosen, shares) = found.split_at(ROWS * used);
-            let spec = Experts { count, used, normalised, shared: None };
+            let spec = Experts { count, used, normalised, shared: None, router_bias: false };
             for (row, logits) in logits.chunks(count).enumerate() {
                 let mut expected = choose(spec, &mut logits.to_vec());
                 expected.sort_by_key(|(expert, _)| *expert);
@@ -175,7 +175,7 @@ const MLP: Mlp = Mlp {
     activation: Activation::Silu,
     gated: true,
     bias: true,
-    experts: Some(Experts { count: COUNT, used: 2, normalised: true, shared: None }),
+    experts: Some(Experts { count: COUNT, used: 2, normalised: true, shared: None, router_bias: false }),
 };
 
 /// A router and the experts, with biases.

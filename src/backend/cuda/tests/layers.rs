@@ -84,7 +84,8 @@ fn rows_are_rotated_and_stored_at_their_own_positions() {
         let rotary = Rotary { dims, interleaved, base: 100.0, scaling: RotaryScaling::None };
         let mlp = Mlp { intermediate: 1, activation: Activation::Silu, gated: true, bias: false, experts: None };
         let attention = spec::Attention { rotary: Some(rotary), ..plain_attention() };
-        let block = Block { wiring: Wiring::PreNorm, residual_scale: 1.0, attention, mlp, delta: None };
+        let (beside, delta, output_scale) = (None, None, false);
+        let block = Block { wiring: Wiring::PreNorm, residual_scale: 1.0, attention, mlp, delta, beside, output_scale };
         let mut tables = RotaryTables::new(&[block]);
         tables.ensure(16).expect("memory");
         let stride = (heads + 2 * kv_heads) * dim;
@@ -150,6 +151,12 @@ pub(super) fn plain_attention() -> spec::Attention {
         scale: 0.7,
         soft_cap: None,
         gated: false,
+        query_growth: None,
+        heads: None,
+        value_norm: false,
+        value_is_key: false,
+        keys_of: None,
+        sinks: false,
     }
 }
 

@@ -54,6 +54,11 @@ fn network(gpu: &Arc<Gpu>, spec: &ModelSpec, storage: Storage) -> Result<CudaNet
             mlps: vec![mlp],
             delta: None,
             shared: None,
+            beside: None,
+            input: None,
+            output_scale: None,
+            router_bias: None,
+            sinks: None,
         });
     }
     let weights = Weights {
@@ -63,6 +68,7 @@ fn network(gpu: &Arc<Gpu>, spec: &ModelSpec, storage: Storage) -> Result<CudaNet
         head: if spec.head.tied { None } else { Some(matrix(spec.vocab_size, spec.hidden, end)?) },
         head_bias: None,
         final_norm: Some(norm()),
+        layer_inputs: None,
         blocks,
     };
     Ok(CudaNetwork::with(spec.clone(), weights, storage, Queue::new(gpu, false))?)
