@@ -4,6 +4,8 @@
 //! Fields have the file's `general.architecture` in front of their names; `mod.rs` adds those that are
 //! computed, and a field that is true for every tensor of the first block.
 
+use serde_json::Value;
+
 use crate::model::ModelError;
 use crate::model::arch::{
     Architecture, FIELDS as HF_FIELDS, FieldNames, Positions, Switch, gemma, gpt_neox, gpt2, granite, llama, phi, phi3,
@@ -66,9 +68,10 @@ fn experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     if count > 0 {
         let used = fields.required_size("expert_used_count")?;
         let intermediate = fields.size("expert_feed_forward_length")?;
+        let normalised = fields.flag("expert_weights_norm")?.unwrap_or(true);
         for block in &mut spec.blocks {
             block.mlp.intermediate = intermediate.unwrap_or(block.mlp.intermediate);
-            block.mlp.experts = Some(Experts { count, used, normalised: true });
+            block.mlp.experts = Some(Experts { count, used, normalised });
         }
     }
     Ok(())
@@ -171,13 +174,31 @@ fn second(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     let soft_cap = fields.positive("attn_logit_softcapping")?.map(|cap| cap as f32);
     // The 27B model, by its number of blocks, scales by the width that its heads would have without a field.
     let scale = (spec.blocks.len() == 46).then(|| (spec.hidden as f32 / spec.heads.query as f32).sqrt().recip());
+    let windows = windows(fields, spec.blocks.len(), 2)?;
     for (number, block) in spec.blocks.iter_mut().enumerate() {
         let attention = &mut block.attention;
         attention.soft_cap = soft_cap;
         attention.scale = scale.unwrap_or(attention.scale);
-        attention.window = attention.window.filter(|_| number % 2 == 0);
+        attention.window = attention.window.filter(|_| windows[number]);
     }
     Ok(())
+}
+
+/// Blocks that have a window: as a list of the file says, or all but each last one of so many.
+fn windows(fields: Fields<'_>, blocks: usize, usual: usize) -> Result<Vec<bool>, ModelError> {
+    let field = "attention.sliding_window_pattern";
+    let flag = |value: &Value| value.as_bool().or_else(|| Some(value.as_u64()? != 0));
+    let expected = || fields.error(field, &format!("a whole number, or {blocks} times true or false"));
+    let every = match fields.get(field) {
+        Some(Value::Array(list)) => {
+            let list: Option<Vec<bool>> = list.iter().map(flag).collect();
+            return list.filter(|list| list.len() == blocks).ok_or_else(expected);
+        }
+        Some(value) => value.as_u64().and_then(|every| usize::try_from(every).ok()).ok_or_else(expected)?,
+        None => usual,
+    };
+    // No number of them has none without a window.
+    Ok((0..blocks).map(|number| every == 0 || number % every + 1 < every).collect())
 }
 
 const GEMMA3: Architecture =
@@ -185,12 +206,19 @@ const GEMMA3: Architecture =
 
 fn third(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     ends(fields, spec)?;
-    let base = fields.positive("rope.freq_base_swa")?.unwrap_or(10_000.0);
+    // Some files have the two bases under names of their own.
+    let [with_window, without] = ["rope.local.freq_base", "rope.global.freq_base"].map(|field| fields.positive(field));
+    let base = fields.positive("rope.freq_base_swa")?.or(with_window?).unwrap_or(10_000.0);
+    let without = without?.filter(|_| fields.get("rope.freq_base").is_none());
+    let windows = windows(fields, spec.blocks.len(), 6)?;
     let scale = (spec.blocks.len() == 62).then(|| (spec.hidden as f32 / spec.heads.query as f32).sqrt().recip());
     for (number, block) in spec.blocks.iter_mut().enumerate() {
         let attention = &mut block.attention;
         attention.scale = scale.unwrap_or(attention.scale);
-        attention.window = attention.window.filter(|_| number % 6 != 5);
+        attention.window = attention.window.filter(|_| windows[number]);
+        if let (Some(base), Some(rotary)) = (without, &mut attention.rotary) {
+            rotary.base = base;
+        }
         // Blocks with a window have a base of their own.
         if let (Some(_), Some(rotary)) = (attention.window, &mut attention.rotary) {
             (rotary.base, rotary.scaling) = (base, RotaryScaling::None);
