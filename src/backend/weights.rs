@@ -172,8 +172,8 @@ impl<M, V> Weights<M, V> {
         let spec = &model.spec;
         let projected = spec.embedding.width != spec.hidden;
         let walk = Walk { model, packer };
-        let end = |slot| packer.matrix(&[slot], MatrixRole::End);
-        Ok(Self {
+        let end = |slot| walk.matrix(&[slot], MatrixRole::End);
+        let weights = Self {
             embedding: end(Slot::Embedding)?,
             positions: walk.vector_if(spec.embedding.positions.is_some(), &[Slot::Positions])?,
             projections: if projected { Some([end(Slot::ProjectIn)?, end(Slot::ProjectOut)?]) } else { None },
@@ -189,7 +189,10 @@ impl<M, V> Weights<M, V> {
                 }),
             },
             blocks: (0..spec.blocks.len()).map(|block| walk.block(block)).collect::<Result<_, _>>()?,
-        })
+        };
+        // Around a tensor the system reads more of the file than was asked for.
+        model.release_all();
+        Ok(weights)
     }
 
     /// All matrices, in the order in which they are packed.
@@ -252,6 +255,13 @@ struct Walk<'a, P> {
 }
 
 impl<P: Packer> Walk<'_, P> {
+    /// A matrix, whose pages of the file are not needed from then on: they would take as much memory as it.
+    fn matrix(&self, slots: &[Slot], role: MatrixRole) -> Result<P::Matrix, BackendError> {
+        let matrix = self.packer.matrix(slots, role)?;
+        slots.iter().for_each(|&slot| self.model.release(slot));
+        Ok(matrix)
+    }
+
     /// Vectors, or the rows of matrices, one after the other.
     fn values(&self, slots: &[Slot]) -> Result<Vec<f32>, BackendError> {
         let mut values = Vec::new();
@@ -298,7 +308,7 @@ impl<P: Packer> Walk<'_, P> {
         } else {
             None
         };
-        let matrix = |slots: &[B], role| self.packer.matrix(&of(slots), role);
+        let matrix = |slots: &[B], role| self.matrix(&of(slots), role);
         let (qkv, output): (&[B], _) = match (spec.delta, spec.attention.gated) {
             (Some(_), _) => (&[B::DeltaQuery, B::DeltaKey, B::DeltaValue, B::DeltaGate], B::DeltaOutput),
             (None, true) => (&[B::Query, B::Key, B::Value, B::AttentionGate], B::Output),
@@ -414,10 +424,106 @@ impl<P: Packer> Walk<'_, P> {
         let (up, up_bias): (&[B], &[B]) =
             if spec.gated { (&[B::Gate, B::Up], &[B::GateBias, B::UpBias]) } else { (&[B::Up], &[B::UpBias]) };
         Ok(MlpWeights {
-            up: self.packer.matrix(&of(up), MatrixRole::Block)?,
+            up: self.matrix(&of(up), MatrixRole::Block)?,
             up_bias: self.vector_if(spec.bias, &of(up_bias))?,
-            down: self.packer.matrix(&of(&[B::Down]), MatrixRole::Block)?,
+            down: self.matrix(&of(&[B::Down]), MatrixRole::Block)?,
             down_bias: self.vector_if(spec.bias, &of(&[B::DownBias]))?,
         })
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::cell::Cell;
+    use std::fmt::Write as _;
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    /// Bytes of a file that are in the memory of this process.
+    fn resident(file: &Path) -> usize {
+        let maps = std::fs::read_to_string("/proc/self/smaps").expect("the system's list");
+        let name = file.to_str().expect("a name");
+        let of_file = maps.lines().skip_while(|line| !line.ends_with(name)).find(|line| line.starts_with("Rss:"));
+        let kib = of_file.and_then(|line| line.split_whitespace().nth(1)?.parse::<usize>().ok());
+        kib.expect("a mapped file") << 10
+    }
+
+    /// A model of 17 MB.
+    fn large(folder: &Path) -> PathBuf {
+        let config = r#"{"architectures":["LlamaForCausalLM"],"hidden_size":256,"num_hidden_layers":8,"vocab_size":100,
+            "max_position_embeddings":128,"num_attention_heads":4,"intermediate_size":1024,"hidden_act":"silu",
+            "tie_word_embeddings":true}"#;
+        std::fs::write(folder.join("config.json"), config).expect("written");
+        let mut tensors = vec![("model.embed_tokens.weight".to_owned(), [100, 256])];
+        tensors.push(("model.norm.weight".to_owned(), [256, 1]));
+        for block in 0..8 {
+            let norms = ["input_layernorm", "post_attention_layernorm"].map(|name| (name, [256, 1]));
+            let attention = ["q", "k", "v", "o"].map(|of| (of, [256, 256]));
+            let mlp = [("mlp.gate_proj", [1024, 256]), ("mlp.up_proj", [1024, 256]), ("mlp.down_proj", [256, 1024])];
+            for (name, shape) in norms.into_iter().chain(attention).chain(mlp) {
+                let name = if name.len() == 1 { format!("self_attn.{name}_proj") } else { name.to_owned() };
+                tensors.push((format!("model.layers.{block}.{name}.weight"), shape));
+            }
+        }
+        let (mut header, mut end) = (String::from("{"), 0);
+        for (name, [rows, columns]) in tensors {
+            let shape = if columns == 1 { format!("[{rows}]") } else { format!("[{rows},{columns}]") };
+            let from = end;
+            end += rows * columns * 2;
+            let comma = if from == 0 { "" } else { "," };
+            let _ =
+                write!(header, r#"{comma}"{name}":{{"dtype":"BF16","shape":{shape},"data_offsets":[{from},{end}]}}"#);
+        }
+        header.push('}');
+        let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &vec![1; end]].concat();
+        let path = folder.join("model.safetensors");
+        std::fs::write(&path, file).expect("written");
+        path
+    }
+
+    /// Reads every byte, and keeps nothing.
+    struct Reading<'a> {
+        model: &'a ModelWeights,
+        file: PathBuf,
+        /// Most that was resident when a matrix was asked for, and after it was read.
+        before: Cell<usize>,
+        after: Cell<usize>,
+    }
+
+    impl Packer for Reading<'_> {
+        type Matrix = u64;
+        type Vector = ();
+
+        fn matrix(&self, slots: &[Slot], _: MatrixRole) -> Result<u64, BackendError> {
+            self.before.set(self.before.get().max(resident(&self.file)));
+            let mut sum = 0;
+            for &slot in slots {
+                for (tensor, _) in self.model.outputs(slot)? {
+                    sum += tensor.bytes.iter().step_by(64).map(|&byte| u64::from(byte)).sum::<u64>();
+                }
+            }
+            self.after.set(self.after.get().max(resident(&self.file)));
+            Ok(sum)
+        }
+
+        fn vector(&self, _: Vec<f32>) -> Result<(), BackendError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn pages_of_a_file_are_let_go_as_soon_as_their_matrix_is_packed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = large(folder.path());
+        let model = ModelWeights::of_folder(folder.path()).expect("a model");
+        let packer = Reading { model: &model, file, before: Cell::new(0), after: Cell::new(0) };
+        let weights = Weights::pack(&model, &packer).expect("packed");
+        assert!(*weights.matrices().next().expect("matrices") > 0);
+        let (before, after) = (packer.before.get(), packer.after.get());
+        // Gate and up are a megabyte; the system reads a little more around what is asked for.
+        assert!((1 << 20..3 << 20).contains(&after), "{after}");
+        assert!(before < 1 << 20, "{before}");
+        assert_eq!(resident(&packer.file), 0);
     }
 }

@@ -48,7 +48,7 @@ impl Shape {
 
     /// Of a model that is there.
     pub fn of_model(model: &Outline) -> Self {
-        let each = |dtype: TensorType| dtype.block().1 as f64 / dtype.block().0 as f64;
+        let each = |dtype: TensorType| dtype.format().map_or(dtype.block().1 as f64, |format| format.bytes_of_weight());
         let mut matrices: Vec<(f64, f64)> =
             model.matrices.iter().map(|(dtype, weights)| (*weights as f64, each(*dtype))).collect();
         if matrices.len() > 1 && !model.matrices.iter().any(|(dtype, _)| dtype.format().is_some()) {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::gguf::container::{self, Header, Info};
 use super::tensors::StridedRanges;
-use super::{ModelError, TensorType, fields, microscaled};
+use super::{ModelError, TensorType, blocks, fields, microscaled, mistaken};
 use crate::files;
 
 /// The weights, where they are one file.
@@ -109,7 +109,10 @@ impl Checkpoint {
         }
         let index = folder.join(INDEX);
         if !index.exists() {
-            return Err(ModelError::Missing { path: single, need: instead(folder) });
+            let usual = "the folder has neither this file nor model.safetensors.index.json; get the safetensors files of \
+                         the model";
+            let need = mistaken::weights(folder).unwrap_or_else(|| usual.into());
+            return Err(ModelError::Missing { path: single, need });
         }
         for shard in shards(&index)? {
             let path = folder.join(&shard);
@@ -148,17 +151,15 @@ impl Checkpoint {
     pub(super) fn add_gguf(&mut self, path: &Path) -> Result<Map<String, Value>, ModelError> {
         let bytes = map(path)?;
         let Header { fields, tensors } = container::read(path, bytes.as_slice())?;
+        if let Bytes::Mapped(map) = &bytes {
+            release(map, &(0..map.len()));
+        }
         for Info { name, dtype, shape, range } in tensors {
-            let dtype = dtype.map_err(|number| format!("type number {number}"));
+            let dtype = dtype.map_err(blocks::name_of);
             self.tensors.insert(name, Entry { file: self.files.len(), dtype, shape, range });
         }
         self.files.push(Source { path: path.into(), bytes });
         Ok(fields)
-    }
-
-    /// Name in messages about absent tensors.
-    pub(super) fn origin(&self) -> &Path {
-        &self.origin
     }
 
     /// The names of all tensors.
@@ -168,8 +169,8 @@ impl Checkpoint {
 
     fn add(&mut self, path: PathBuf, bytes: Bytes) -> Result<(), ModelError> {
         let damaged = |problem: String| ModelError::Checkpoint { path: path.clone(), problem };
-        let (header, metadata) =
-            SafeTensors::read_metadata(bytes.as_slice()).map_err(|error| damaged(error.to_string()))?;
+        let (header, metadata) = SafeTensors::read_metadata(bytes.as_slice())
+            .map_err(|error| damaged(cut_off(bytes.as_slice()).unwrap_or_else(|| error.to_string())))?;
         // The header's length stands before it in 8 bytes; `read_metadata` has checked the table against the
         // file size.
         let data = header + 8;
@@ -206,6 +207,24 @@ impl Checkpoint {
         let (entry, dtype) = self.find(name, shape)?;
         let bytes = &self.files[entry.file].bytes.as_slice()[entry.range.clone()];
         Ok(Tensor { dtype, bytes: bytes.into() })
+    }
+
+    /// The tensor `name` has been read: the system need not keep its part of the file in this program's memory.
+    /// It can be read again.
+    pub(super) fn release(&self, name: &str) {
+        let Some(Entry { file, range, .. }) = self.tensors.get(name) else { return };
+        if let Bytes::Mapped(map) = &self.files[*file].bytes {
+            release(map, range);
+        }
+    }
+
+    /// As [`release`](Self::release), of everything.
+    pub(super) fn release_all(&self) {
+        for file in &self.files {
+            if let Bytes::Mapped(map) = &file.bytes {
+                release(map, &(0..map.len()));
+            }
+        }
     }
 
     /// The type of the tensor `name`, which must have the given shape.
@@ -245,16 +264,25 @@ impl Checkpoint {
     }
 
     fn find(&self, name: &str, shape: &[usize]) -> Result<(&Entry, TensorType), ModelError> {
-        let expected = || {
-            let names: Vec<String> = self.types.iter().map(ToString::to_string).collect();
+        let expected = |types: &[TensorType]| {
+            let names: Vec<String> = types.iter().map(ToString::to_string).collect();
             let (first, last) = names.split_at(names.len() - 1);
             format!("{} or {} of shape {shape:?}", first.join(", "), last.concat())
         };
-        let error = |path: &Path, found: String| ModelError::Tensor {
+        let error_of = |path: &Path, found: String, expected: String| ModelError::Tensor {
             path: path.into(),
             tensor: name.into(),
             found,
-            expected: expected(),
+            expected,
+        };
+        let error = |path: &Path, found: String| {
+            // Of many types the shape is what can be wrong.
+            let any = || format!("a tensor of shape {shape:?}");
+            error_of(
+                path,
+                found,
+                if self.types.len() > TensorType::FLOATS.len() { any() } else { expected(&self.types) },
+            )
         };
         let Some(entry) = self.tensors.get(name) else {
             let path = if let [only] = &self.files[..] { &only.path } else { &self.origin };
@@ -265,7 +293,10 @@ impl Checkpoint {
             let dtype = entry.dtype.as_ref().map_or_else(Clone::clone, ToString::to_string);
             format!("{dtype} of shape {:?}", entry.shape)
         };
-        let Ok(dtype) = entry.dtype else { return Err(error(&source.path, found())) };
+        let Ok(dtype) = entry.dtype else {
+            let instead = format!("{}; get a file of the model in one of these types", expected(&self.types));
+            return Err(error_of(&source.path, found(), instead));
+        };
         let rows: usize = shape.iter().rev().skip(1).product();
         let row = shape.last().and_then(|&row| dtype.bytes(row));
         // Sizes of 1 are written by some and left out by others.
@@ -277,24 +308,21 @@ impl Checkpoint {
     }
 }
 
-/// Advice about a folder without safetensors files.
-fn instead(folder: &Path) -> String {
-    let has = |file: &str| folder.join(file).exists();
-    if has("pytorch_model.bin") || has("pytorch_model.bin.index.json") {
-        return "the folder has the weights as pytorch_model.bin, which is a program rather than data and is never run; \
-                write them as safetensors with `python -c \"from transformers import AutoModelForCausalLM as M; \
-                M.from_pretrained('FOLDER').save_pretrained('FOLDER')\"`, or get a version of the model that has them"
-            .into();
-    }
-    "the folder has neither this file nor model.safetensors.index.json; get the safetensors files of the model".into()
-}
-
 impl Bytes {
     fn as_slice(&self) -> &[u8] {
         match self {
             Self::Static(bytes) => bytes,
             Self::Mapped(map) => map,
         }
+    }
+}
+
+/// Takes pages of a mapping out of the memory of this program, as far as the system does such a thing.
+fn release(map: &Mmap, range: &Range<usize>) {
+    #[cfg(unix)]
+    if !range.is_empty() {
+        // SAFETY: the mapping is of a file and never written to: pages that are asked for again come from it.
+        let _ = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, range.start, range.len()) };
     }
 }
 
@@ -305,7 +333,22 @@ fn map(path: &Path) -> Result<Bytes, ModelError> {
     // while it is mapped would end this one with a bus error; model files are written once and read from then
     // on.
     let map = unsafe { Mmap::map(&file) }.map_err(error)?;
+    mistaken::refuse(path, &map)?;
     Ok(Bytes::Mapped(map))
+}
+
+/// Says how much of a safetensors file is missing, if its header says that something is.
+fn cut_off(bytes: &[u8]) -> Option<String> {
+    let header = usize::try_from(u64::from_le_bytes(*bytes.first_chunk()?)).ok()?;
+    let missing = |whole: usize| format!("it has {} of {whole} bytes", bytes.len());
+    let data = header.checked_add(8).filter(|data| *data < 1 << 27)?;
+    let Some(header) = bytes.get(8..data) else {
+        return Some(format!("it has {} bytes, its header alone {data}", bytes.len()));
+    };
+    let header: Map<String, Value> = serde_json::from_slice(header).ok()?;
+    let end = |tensor: &Value| tensor.get("data_offsets")?.get(1)?.as_u64();
+    let whole = data.checked_add(usize::try_from(header.values().filter_map(end).max()?).ok()?)?;
+    (bytes.len() < whole).then(|| missing(whole))
 }
 
 /// The distinct files of an index, in order of name.

@@ -69,6 +69,14 @@ pub enum ModelError {
         /// The damage, or the unknown kind.
         problem: String,
     },
+    /// A file is something else than what it is called.
+    #[error("{path}: {what}")]
+    Mistaken {
+        /// The file.
+        path: PathBuf,
+        /// What it is, and what to do.
+        what: String,
+    },
     /// A chat template is none that can be used.
     #[error("{path}: the chat template cannot be used ({problem}); --chat no goes without it")]
     Template {

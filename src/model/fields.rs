@@ -1,10 +1,12 @@
 //! Fields of a JSON object, read with errors that name the file and the field.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::ModelError;
+use super::{ModelError, mistaken};
 
 /// Largest width, count or vocabulary that is believed; keeps products of two sizes far from overflow.
 const MAX_SIZE: usize = 1 << 26;
@@ -15,11 +17,22 @@ pub struct Fields<'a> {
     path: &'a Path,
     prefix: &'a str,
     map: &'a Map<String, Value>,
+    /// Is told the names of fields that are asked for.
+    asked: Option<&'a Asked>,
 }
+
+/// Names of fields that were asked for.
+pub type Asked = RefCell<BTreeSet<String>>;
 
 /// Parses the bytes of a JSON file that must hold an object.
 pub fn parse(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, ModelError> {
-    let problem = match serde_json::from_slice(bytes) {
+    mistaken::refuse_text(path, bytes)?;
+    let parsed = serde_json::from_slice(bytes).or_else(|error| {
+        // As the reference library does, numbers that JSON has not are read; a field that is used refuses them.
+        let text = std::str::from_utf8(bytes).ok();
+        text.and_then(|text| serde_json::from_str(&mistaken::without_odd_numbers(text)).ok()).ok_or(error)
+    });
+    let problem = match parsed {
         Ok(Value::Object(map)) => return Ok(map),
         Ok(_) => "it holds no object".into(),
         Err(error) => error.to_string(),
@@ -30,12 +43,29 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, ModelError
 impl<'a> Fields<'a> {
     /// The top level of the file at `path`.
     pub fn new(path: &'a Path, map: &'a Map<String, Value>) -> Self {
-        Self { path, prefix: "", map }
+        Self { path, prefix: "", map, asked: None }
     }
 
     /// An object of which `prefix` stands before the names in the file.
     pub fn with_prefix(path: &'a Path, prefix: &'a str, map: &'a Map<String, Value>) -> Self {
-        Self { path, prefix, map }
+        Self { path, prefix, map, asked: None }
+    }
+
+    /// The same fields; `asked` is told the names of those that are asked for.
+    pub fn watched(self, asked: &'a Asked) -> Self {
+        Self { asked: Some(asked), ..self }
+    }
+
+    fn ask(&self, field: &str) -> Option<&'a Value> {
+        if let Some(asked) = self.asked {
+            asked.borrow_mut().insert(field.to_owned());
+        }
+        self.map.get(field)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &'a Path {
+        self.path
     }
 
     /// An error about `field`.
@@ -52,19 +82,24 @@ impl<'a> Fields<'a> {
 
     /// The value of `field`, unless absent or `null`.
     pub fn get(&self, field: &str) -> Option<&'a Value> {
+        self.ask(field).filter(|value| !value.is_null())
+    }
+
+    /// As [`get`](Self::get), by someone who only hands it on.
+    pub fn peek(&self, field: &str) -> Option<&'a Value> {
         self.map.get(field).filter(|value| !value.is_null())
     }
 
     /// `field` is there and `null`.
     pub fn is_null(&self, field: &str) -> bool {
-        self.map.get(field).is_some_and(Value::is_null)
+        self.ask(field).is_some_and(Value::is_null)
     }
 
     /// The nested object `field`; `prefix` is its name with a dot, for messages.
     pub fn object(&self, field: &str, prefix: &'a str) -> Result<Option<Fields<'a>>, ModelError> {
         match self.get(field) {
             None => Ok(None),
-            Some(Value::Object(map)) => Ok(Some(Fields { path: self.path, prefix, map })),
+            Some(Value::Object(map)) => Ok(Some(Fields { path: self.path, prefix, map, asked: None })),
             Some(_) => Err(self.error(field, "an object")),
         }
     }
@@ -94,6 +129,15 @@ impl<'a> Fields<'a> {
         match value.as_f64() {
             Some(number) if number.is_finite() && number > 0.0 => Ok(Some(number)),
             _ => Err(self.error(field, "a number above 0")),
+        }
+    }
+
+    /// A number from 0 on; `None` where absent.
+    pub fn not_negative(&self, field: &str) -> Result<Option<f64>, ModelError> {
+        let Some(value) = self.get(field) else { return Ok(None) };
+        match value.as_f64() {
+            Some(number) if number.is_finite() && number >= 0.0 => Ok(Some(number)),
+            _ => Err(self.error(field, "a number from 0 on")),
         }
     }
 

@@ -30,6 +30,7 @@ mod fields;
 pub mod gguf;
 mod infill;
 mod microscaled;
+mod mistaken;
 mod outline;
 pub mod slow_tokenizer;
 pub mod spec;
@@ -198,7 +199,7 @@ impl Opened {
         }
         let whole = folder.canonicalize().ok();
         let name = whole.as_deref().and_then(name_of).unwrap_or_else(|| folder.display().to_string());
-        let spec = config::of_folder(folder)?;
+        let mut spec = config::of_folder(folder)?;
         let need = "the model cannot be used without its tokenizer, which is this file, or vocab.json and merges.txt; get a \
                     version of the model that has tokenizer.json";
         let tokenizer: TokenizerReader = match required(folder, tokenizer::FILE, need) {
@@ -219,7 +220,9 @@ impl Opened {
         };
         let eos = eos(&generation_path, generation.as_deref(), &spec)?;
         let template = Template::of_folder(folder);
-        let weights = ModelWeights::new(name, spec, Checkpoint::open(folder)?);
+        let checkpoint = Checkpoint::open(folder)?;
+        ModelWeights::untie(&mut spec, &checkpoint);
+        let weights = ModelWeights::new(name, spec, checkpoint);
         Ok(Self { called: weights.name.clone(), weights, eos, template, tokenizer })
     }
 
@@ -239,7 +242,9 @@ fn required(folder: &Path, file: &str, need: &str) -> Result<(PathBuf, Vec<u8>),
     match files::read(&path, files::DATA) {
         Ok(bytes) => Ok((path, bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(ModelError::Missing { path, need: need.into() })
+            let need =
+                if file == config::FILE { mistaken::folder(folder) } else { None }.unwrap_or_else(|| need.into());
+            Err(ModelError::Missing { path, need })
         }
         Err(source) => Err(ModelError::Io { path, source }),
     }

@@ -19,7 +19,11 @@ impl Outline {
     /// Reads configuration and table of tensors, and checks that the table has all that is needed.
     pub fn read(files: &ModelFiles) -> Result<Self, ModelError> {
         let (mut spec, checkpoint) = match files {
-            ModelFiles::Folder(folder) => (config::of_folder(folder)?, Checkpoint::open(folder)?),
+            ModelFiles::Folder(folder) => {
+                let (mut spec, checkpoint) = (config::of_folder(folder)?, Checkpoint::open(folder)?);
+                ModelWeights::untie(&mut spec, &checkpoint);
+                (spec, checkpoint)
+            }
             ModelFiles::Gguf(path) | ModelFiles::Blob(path, _) => gguf::outline(path)?,
             ModelFiles::Embedded(files) => {
                 let path = std::path::Path::new(files.name);

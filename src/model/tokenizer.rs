@@ -6,8 +6,8 @@ use serde_json::json;
 use tokenizers::Model;
 use tokenizers::decoders::DecoderWrapper;
 
-use super::ModelError;
 use super::vocabulary::Vocabulary;
+use super::{ModelError, mistaken};
 use crate::panics;
 
 /// Name of the file.
@@ -31,6 +31,7 @@ pub struct Tokenizer {
 impl Tokenizer {
     /// Reads `bytes`, the content of the `tokenizer.json` at `path`.
     pub fn read(path: &Path, bytes: &[u8]) -> Result<Self, ModelError> {
+        mistaken::refuse_text(path, bytes)?;
         Self::made_by(path, || tokenizers::Tokenizer::from_bytes(bytes))
     }
 

@@ -28,6 +28,12 @@ impl ModelWeights {
         Self { name, spec, checkpoint, prefix, told: OnceLock::new() }
     }
 
+    /// Those of a folder in Hugging Face layout, without a tokenizer.
+    #[cfg(test)]
+    pub(crate) fn of_folder(folder: &std::path::Path) -> Result<Self, ModelError> {
+        Ok(Self::new("model".into(), super::config::of_folder(folder)?, Checkpoint::open(folder)?))
+    }
+
     /// Prefix of the names of the tensors, found by that of the embedding.
     pub(super) fn prefix(spec: &ModelSpec, checkpoint: &Checkpoint) -> &'static str {
         let names = spec.names;
@@ -43,6 +49,21 @@ impl ModelWeights {
             names.prefixes.iter().any(|prefix| checkpoint.has(&format!("{prefix}{}{block}.{name}", names.block)))
         });
         stacked.map_or(spec.names, |(names, _)| names)
+    }
+
+    /// A configuration may say that the head is the embedding where the checkpoint has both: as the reference
+    /// library does, the head then counts by itself if it differs. (`tie_weights` of transformers 5.)
+    pub(super) fn untie(spec: &mut ModelSpec, checkpoint: &Checkpoint) {
+        let prefix = Self::prefix(spec, checkpoint);
+        let tensor = |slot: Slot| {
+            let source = spec.source(slot, prefix);
+            checkpoint.tensor(&source.name, &source.shape).ok()
+        };
+        if let (true, Some(head), Some(embedding)) = (spec.head.tied, tensor(Slot::Head), tensor(Slot::Embedding)) {
+            let same = head.dtype == embedding.dtype && head.bytes == embedding.bytes;
+            checkpoint.release_all();
+            spec.head.tied = same;
+        }
     }
 
     /// The whole tensor that `slot` is in, checked against the configuration; as stored, but for blocks of four bits.
@@ -70,6 +91,16 @@ impl ModelWeights {
         if self.told.get().is_some() {
             let _ = self.outputs(slot);
         }
+    }
+
+    /// The tensor that `slot` is in is not needed for now: it takes no memory until it is read again.
+    pub fn release(&self, slot: Slot) {
+        self.checkpoint.release(&self.spec.source(slot, self.prefix).name);
+    }
+
+    /// As [`release`](Self::release), of all tensors.
+    pub fn release_all(&self) {
+        self.checkpoint.release_all();
     }
 
     /// The outputs of `slot`, in runs of so many, one below the other.
@@ -108,6 +139,15 @@ impl ModelWeights {
             (Tensor { dtype: stored.dtype, bytes }, outputs.len)
         });
         Ok(runs.collect())
+    }
+
+    /// Types of the matrices.
+    pub fn types(&self) -> impl Iterator<Item = TensorType> {
+        let products = self.spec.slots().into_iter().filter(|slot| slot.is_product());
+        products.filter_map(|slot| {
+            let source = self.spec.source(slot, self.prefix);
+            self.checkpoint.tensor_type(&source.name, &source.shape).ok()
+        })
     }
 
     /// Number of weights.

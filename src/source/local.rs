@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use super::profiles::{self, ProfileFile};
 use super::{EventSink, Load, Prompt, Request, ServerError, Source, SourceInfo, Ticket, Told, Window};
-use crate::backend::{self, BackendError, Choice, LoadOptions};
+use crate::backend::{self, BackendError, Choice, Dtype, LoadOptions};
 use crate::engine::drafter::{LookupChanges, NamedDrafter};
 use crate::engine::{Drafter, Engine, EngineError, Event, ModelDrafter, Profile, RequestId};
-use crate::model::{Model, ModelError, ModelFiles, ModelWeights};
+use crate::model::{Model, ModelError, ModelFiles, ModelWeights, blocks};
 
 /// Source of draft tokens.
 #[derive(Clone, Debug, Default)]
@@ -229,6 +229,12 @@ fn load_on(models: &LocalModels, note: Option<Box<str>>, told: Option<&Told>) ->
             Some((drafter.new)(*changes, files.as_ref().map(model_drafter).transpose()?))
         }
     };
+    let widened = || {
+        let as_stored = on.device == "cpu" && models.load.dtype == Dtype::Auto;
+        let said = as_stored.then(|| blocks::widened(main.types())).flatten()?;
+        Some(format!("{}: {said}", main.name).into())
+    };
+    let note = note.or_else(widened);
     let info = SourceInfo {
         model: main.name.clone(),
         draft: drafter.as_ref().map_or("none", |drafter| drafter.name()).to_owned(),

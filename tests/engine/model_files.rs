@@ -189,3 +189,67 @@ fn of_a_model_for_text_and_images_the_text_is_read() {
     std::fs::write(&path, whole.to_string().replace("\"hidden_size\":32", "\"hidden_size\":\"x\"")).expect("a copy");
     assert_names(&error(&folder), &["config.json", "text_config.hidden_size"]);
 }
+
+/// Everything that may lie in the place of a file is named.
+#[test]
+fn files_that_are_something_else_are_named() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1234567\n";
+    let page = "\n<!DOCTYPE html>\n<html><head><title>404</title>";
+    for file in ["config.json", "tokenizer.json", "generation_config.json", "model.safetensors"] {
+        for (content, parts) in
+            [(pointer, ["Git LFS", "1234567 bytes"]), (page, ["web page", "/resolve/"]), ("", ["is empty", "again"])]
+        {
+            let folder = copy("llama-draft");
+            std::fs::write(folder.path().join(file), content).expect("a writable copy");
+            assert_names(&error(&folder), &[file, parts[0], parts[1]]);
+        }
+    }
+    for file in ["config.json", "tokenizer.json", "generation_config.json"] {
+        let folder = copy("llama-draft");
+        let text = std::fs::read_to_string(folder.path().join(file)).expect("a text file");
+        std::fs::write(folder.path().join(file), format!("\u{feff}{text}")).expect("a writable copy");
+        assert_names(&error(&folder), &[file, "byte-order mark", "UTF-8"]);
+    }
+}
+
+#[test]
+fn numbers_that_only_python_writes_are_refused_where_they_count() {
+    for number in ["NaN", "Infinity", "-Infinity"] {
+        let folder = copy("llama-draft");
+        edit(&folder, "config.json", "{", &format!("{{\"time_step_limit\": [0.0, {number}],"));
+        assert!(Model::load(&ModelFiles::Folder(folder.path().into())).is_ok(), "{number} in a field that is not used");
+        let folder = copy("llama-draft");
+        edit(&folder, "config.json", "\"rms_norm_eps\": 1e-05", &format!("\"rms_norm_eps\": {number}"));
+        assert_names(&error(&folder), &["config.json", "`rms_norm_eps`", number, "a number above 0"]);
+    }
+}
+
+#[test]
+fn folders_that_hold_something_else_say_what() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let add = |file: &str, content: &str| std::fs::write(folder.path().join(file), content).expect("written");
+    add("model.onnx", "x");
+    assert_names(&error(&folder), &["config.json", "ONNX", "GGUF"]);
+    add("m-Q4_K_M.gguf", "GGUF");
+    assert_names(&error(&folder), &["m-Q4_K_M.gguf", "name that file"]);
+    add("adapter_config.json", r#"{"base_model_name_or_path":"Qwen/Qwen2.5-Coder-0.5B"}"#);
+    assert_names(&error(&folder), &["adapter", "LoRA", "Qwen/Qwen2.5-Coder-0.5B", "merge_and_unload"]);
+    let folder = copy("llama-draft");
+    remove(&folder, "model.safetensors");
+    std::fs::write(folder.path().join("tf_model.h5"), "x").expect("written");
+    assert_names(&error(&folder), &["model.safetensors", "TensorFlow"]);
+}
+
+/// The head counts by itself if it differs from the embedding, whatever the configuration says.
+#[test]
+fn a_head_that_differs_from_the_embedding_is_not_tied() {
+    use bass_tui::model::Slot;
+    let folder = copy("llama-draft");
+    let model = |folder: &TempDir| Model::load(&ModelFiles::Folder(folder.path().into())).expect("a model");
+    let plain = model(&folder);
+    assert!(!plain.spec.head.tied);
+    edit(&folder, "config.json", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true");
+    let other = model(&folder);
+    assert!(!other.spec.head.tied);
+    assert_eq!(other.tensor(Slot::Head).expect("a head").bytes, plain.tensor(Slot::Head).expect("a head").bytes);
+}

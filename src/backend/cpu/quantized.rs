@@ -10,7 +10,7 @@
 //!
 //! where `sw * sx` is rounded to f32 before its use. Where weights have a minimum, `fma(minus the sum of qx
 //! times sx, mw, …)` follows for each block; where each half of a block has a scale, one step follows for
-//! each. Sums of codes are exact (below 2^24), a row's scales depend on that row only, and blocks come in
+//! each, and then those of minima. Sums of codes are exact (below 2^24), a row's scales depend on that row only, and blocks come in
 //! ascending order; so an output is the same to the bit for every number of rows, tile shape, kernel set and
 //! thread count. [`portable`] is the reference twin of all others.
 
@@ -51,15 +51,16 @@ pub struct QuantizedGemmArgs<'a> {
     pub codes: &'a [Line],
     /// Their scales, `[panels][blocks]`, of some formats two.
     pub scales: &'a [Scales],
-    /// The units of the scales, `[panels][ceil(blocks / 8)][2]`, of formats that have them.
+    /// The units of the scales, `[panels][ceil(blocks / 8)]`, of formats that have them.
     pub units: &'a [Scales],
     pub format: Format,
     /// Blocks of a panel.
     pub blocks: usize,
     /// The inputs in groups of 64 rows, `[blocks][rows of the group]` each.
     pub x: &'a [InputBlock],
-    /// In the same places minus the sum of the inputs as quantised, for formats with minima.
-    pub sums_of_x: &'a [f32],
+    /// In the same places minus the sum of the inputs as quantised, for formats with minima: of the whole
+    /// block, or of its halves where each has a minimum.
+    pub sums_of_x: &'a [[f32; 2]],
     /// In the same places what the sum of the products of each half starts from, for formats with a scale for
     /// each.
     pub starts: &'a [[i32; 2]],
@@ -189,11 +190,20 @@ pub fn linear(
 
 /// Sums of the inputs that some formats need: see [`QuantizedGemmArgs::sums_of_x`] and
 /// [`QuantizedGemmArgs::starts`].
-fn sums(format: Format, x: &[InputBlock]) -> (Vec<f32>, Vec<[i32; 2]>) {
+fn sums(format: Format, x: &[InputBlock]) -> (Vec<[f32; 2]>, Vec<[i32; 2]>) {
     let sum = |codes: &[i8]| codes.iter().map(|&code| i32::from(code)).sum::<i32>();
     let (mut sums, mut starts) = (Vec::new(), Vec::new());
     if format.kind.has_min() {
-        sums = x.iter().map(|x| -sum(&x.codes) as f32 * x.scale).collect();
+        let of = |codes: &[i8], scale: f32| -sum(codes) as f32 * scale;
+        sums = if format.kind.has_halves() {
+            let halves = |x: &InputBlock| {
+                let (first, second) = x.codes.split_at(BLOCK / 2);
+                [of(first, x.scale), of(second, x.scale)]
+            };
+            x.iter().map(halves).collect()
+        } else {
+            x.iter().map(|x| [of(&x.codes, x.scale); 2]).collect()
+        };
     }
     if format.kind.has_halves() {
         let start = |codes: &[i8]| -format.offset() * sum(codes);

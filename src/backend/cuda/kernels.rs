@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::LazyLock;
 
 use crate::backend::plain::Plain;
-use crate::backend::storage::{Format, Storage};
+use crate::backend::storage::{Bits, Format, Kind, Storage};
 use crate::sampling::Sampling;
 
 /// The sources as one text. Kernels over tiles are made for each storage of a list.
@@ -104,8 +104,27 @@ struct Storaged {
     names: [String; 2],
 }
 
+/// Storages that kernels have, each with its number: of those with the same codes and factors the first.
+pub fn storages() -> impl Iterator<Item = Storage> {
+    let mut formats = Vec::new();
+    Storage::all().filter(move |storage| match storage.format() {
+        None => true,
+        Some(format) if !has_codes(format) || formats.contains(&format) => false,
+        Some(format) => {
+            formats.push(format);
+            true
+        }
+    })
+}
+
+/// `Codes` of `kernels/weights.cuh` have these.
+pub fn has_codes(Format { bits, kind }: Format) -> bool {
+    let bits = matches!(bits, Bits::Four | Bits::Five | Bits::Six | Bits::Eight);
+    bits && matches!(kind, Kind::Bf16 | Kind::F16 | Kind::F16Added | Kind::Minima | Kind::Halves)
+}
+
 static TILED: LazyLock<Vec<Storaged>> = LazyLock::new(|| {
-    let tiled = Storage::all().enumerate().filter(|(_, storage)| *storage != Storage::F32);
+    let tiled = storages().enumerate().filter(|(_, storage)| *storage != Storage::F32);
     let names = |storage: Storage| ["tiles", "tiles_experts"].map(|of| format!("{of}_{}", storage.name()));
     tiled.map(|(number, storage)| Storaged { number, storage, names: names(storage) }).collect()
 });

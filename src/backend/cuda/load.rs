@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::NAME;
 use super::gpu::{Buffer, Gpu};
+use super::kernels;
 use super::matrix::{Matrix, Piece};
-use crate::backend::storage::Storage;
+use crate::backend::storage::{Format, Kind, Storage};
 use crate::backend::weights::{MatrixRole, Packer};
 use crate::backend::{BackendError, Dtype};
-use crate::model::{ModelWeights, Slot, Tensor};
+use crate::model::{ModelWeights, Slot, Tensor, TensorType};
 
 /// Puts weights onto a GPU.
 pub struct Sender<'a> {
@@ -22,6 +23,19 @@ impl<'a> Sender<'a> {
     /// For this model.
     pub fn new(model: &'a ModelWeights, gpu: &'a Arc<Gpu>, dtype: Dtype) -> Self {
         Self { model, gpu, storage: Storage::asked(dtype) }
+    }
+}
+
+/// Storage of a tensor of this type as it is: what kernels have no codes for is decoded, to floats of two
+/// bytes.
+pub fn storage_of(dtype: TensorType) -> Storage {
+    match Storage::of(dtype) {
+        Storage::Stored(own) if !own.format().is_some_and(kernels::has_codes) => match own.format() {
+            // A few bits times a power of two: none of them is lost.
+            Some(Format { kind: Kind::Exponent, .. }) => Storage::Bf16,
+            _ => Storage::F16,
+        },
+        storage => storage,
     }
 }
 
@@ -42,7 +56,7 @@ impl Packer for Sender<'_> {
             parts.extend(self.model.outputs(slot)?);
         }
         // Tensors that are stored in the same way are one piece.
-        let storage = |tensor: &Tensor<'_>| self.storage.unwrap_or_else(|| Storage::of(tensor.dtype)).of_role(role);
+        let storage = |tensor: &Tensor<'_>| self.storage.unwrap_or_else(|| storage_of(tensor.dtype)).of_role(role);
         let pieces = parts
             .chunk_by(|a, b| storage(&a.0) == storage(&b.0))
             .map(|parts| Piece::new(self.gpu, parts, inputs, storage(&parts[0].0)))
@@ -54,5 +68,23 @@ impl Packer for Sender<'_> {
         let mut memory = self.gpu.alloc(size_of_val(&values[..]))?;
         memory.write(0, &values)?;
         Ok(memory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_is_stored_so_that_kernels_have_it() {
+        for dtype in TensorType::all() {
+            let storage = storage_of(dtype);
+            let known =
+                |known: Storage| known == storage || known.format().is_some_and(|f| storage.format() == Some(f));
+            assert!(kernels::storages().any(known), "{dtype}");
+        }
+        assert_eq!(storage_of(TensorType::Q4K), Storage::Stored(TensorType::Q4K));
+        assert_eq!(storage_of(TensorType::Iq4Xs), Storage::F16);
+        assert_eq!(storage_of(TensorType::Mxfp4), Storage::Bf16);
     }
 }

@@ -29,7 +29,7 @@ pub static STORAGES: LazyLock<Vec<(Storage, Method)>> = LazyLock::new(|| {
         Some(kernels) => Method::Tiles(Tiled::new(storage, kernels)),
         None => Method::Chains(kernels::GEMM_F32, kernels::GEMM_EXPERTS_F32),
     };
-    Storage::all().map(|storage| (storage, method(storage))).collect()
+    kernels::storages().map(|storage| (storage, method(storage))).collect()
 });
 
 /// A matrix `[outputs, inputs]`: parts one below the other, which may be stored in different ways.
@@ -78,7 +78,8 @@ impl Piece {
         inputs: usize,
         storage: Storage,
     ) -> Result<Self, BackendError> {
-        let number = STORAGES.iter().position(|(known, _)| *known == storage);
+        let same = |known: Storage| known == storage || known.format().is_some_and(|f| storage.format() == Some(f));
+        let number = STORAGES.iter().position(|(known, _)| same(*known));
         let number = number.ok_or_else(|| unsupported(format!("{} weights", storage.name())))?;
         let outputs = parts.iter().map(|(_, rows)| rows).sum::<usize>();
         let layout = (storage != Storage::F32).then(|| Layout::of(storage.format()));

@@ -1,7 +1,7 @@
 //! Layout of weights in the memory of a GPU for tensor cores: 8 rows are a panel, as `kernels/weights.cuh`
 //! says.
 
-use crate::backend::storage::{BLOCK, Bits, Format, Kind, UNIT};
+use crate::backend::storage::{BLOCK, Bits, Format, UNIT};
 use crate::model::blocks::Group;
 
 /// Rows of a panel.
@@ -33,9 +33,9 @@ impl Layout {
         let upper = match bits {
             Bits::Six => step / 4,
             Bits::Five => step / 8,
-            Bits::Four | Bits::Eight => 0,
+            _ => 0,
         };
-        let row = [CODES, upper, step / BLOCK * kind.scales() * 2, unit_numbers(kind) * 2];
+        let row = [CODES, upper, step / BLOCK * kind.scales() * 2, kind.units() * 2];
         Self { step, row, bits: Some(bits) }
     }
 
@@ -50,11 +50,6 @@ impl Layout {
         let chunks = stride / self.step;
         [chunks * codes, chunks * upper, chunks * scales, stride / (BLOCK * UNIT) * units]
     }
-}
-
-/// Numbers of a unit: one f16 where both halves of a block share it.
-const fn unit_numbers(kind: Kind) -> usize {
-    if kind.has_halves() { 1 } else { kind.units() }
 }
 
 /// A panel that is put together, all zero at first.

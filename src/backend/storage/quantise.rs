@@ -19,7 +19,7 @@ pub fn quantise_block(bits: Bits, weights: &[f32; BLOCK]) -> (u16, [u8; BLOCK]) 
     let (scale, stored) = match bits {
         Bits::Eight => eight(weights),
         Bits::Four => four(weights),
-        Bits::Six | Bits::Five => unreachable!("only files have these"),
+        _ => unreachable!("only files have these"),
     };
     ((scale.to_bits() >> 16) as u16, stored)
 }

@@ -12,7 +12,7 @@ use crate::cli::output::print;
 use crate::cli::session::Session;
 use crate::hub::bytes;
 use crate::language::Language;
-use crate::model::{Infill, Model, Outline, Tokenizer};
+use crate::model::{Infill, Model, Outline, Tokenizer, blocks};
 use crate::untrusted::clean;
 
 #[derive(Serialize)]
@@ -31,6 +31,8 @@ struct Details {
     dtype: String,
     /// Memory of main model and candidates in bytes, by `--dtype`.
     memory: [(&'static str, u64); 3],
+    /// Types whose weights take more memory than in the file.
+    widened: Option<String>,
     /// The gain of int8.
     int8: Option<String>,
     /// Tokens that the tokenizer puts before a prompt.
@@ -67,6 +69,7 @@ pub fn run(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
         parameters: model.parameters(),
         dtype: outline.stored(),
         memory: [("auto", Dtype::Auto), ("int8", Dtype::Int8), ("int4", Dtype::Int4)].map(|(n, d)| (n, takes(d))),
+        widened: blocks::widened(model.types()),
         int8: gain(&shape, Dtype::Auto),
         begins_with: begins_with(&model.tokenizer),
         chat: chat.map(|chat| (chat.around().0.to_owned(), chat.around().1.to_owned())),
@@ -111,6 +114,7 @@ impl Details {
                 how.tokens
             ),
         );
+        line("", self.widened.as_deref().unwrap_or_default());
         line("int8", self.int8.as_deref().unwrap_or_default());
         let chat = match (&self.chat, self.has_template) {
             (Some((before, after)), _) => format!("{before:?} REQUEST {after:?}"),

@@ -85,9 +85,10 @@ fn experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     if count > 0 {
         let used = fields.required_size("expert_used_count")?;
         let intermediate = fields.size("expert_feed_forward_length")?;
+        let normalised = fields.flag("expert_weights_norm")?.unwrap_or(true);
         for block in &mut spec.blocks {
             block.mlp.intermediate = intermediate.unwrap_or(block.mlp.intermediate);
-            block.mlp.experts = Some(Experts { count, used, normalised: true, shared: None, router_bias: false });
+            block.mlp.experts = Some(Experts { count, used, normalised, shared: None, router_bias: false });
         }
     }
     Ok(())
@@ -268,7 +269,7 @@ const MELLUM: Architecture =
 
 /// Blocks with windows have a base of their own and nothing stretched.
 fn own_rotations(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
-    windows(fields, spec)?;
+    windows(fields, spec, 0)?;
     let base = fields.positive("rope.freq_base_swa")?;
     for block in spec.blocks.iter_mut().filter(|block| block.attention.window.is_some()) {
         if let Some(rotary) = &mut block.attention.rotary {
@@ -278,22 +279,20 @@ fn own_rotations(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelEr
     experts(fields, spec)
 }
 
-/// Takes the window from the blocks that see everything: a truth value for every block says which have one, or a
-/// number says that every so many has none.
-fn windows(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
-    let name = "attention.sliding_window_pattern";
-    let count = spec.blocks.len();
-    let of_list = |list: &Vec<serde_json::Value>| {
-        let windows: Option<Vec<bool>> = list.iter().map(serde_json::Value::as_bool).collect();
-        windows.filter(|windows| windows.len() == count)
+/// Takes the window from the blocks that see everything: a truth value for every block says which have one, or
+/// all but each last one of so many have; `usual` where the file does not say, 0 for all.
+fn windows(fields: Fields<'_>, spec: &mut ModelSpec, usual: usize) -> Result<(), ModelError> {
+    let (name, count) = ("attention.sliding_window_pattern", spec.blocks.len());
+    let flag = |value: &serde_json::Value| value.as_bool().or_else(|| Some(value.as_u64()? != 0));
+    let every = |every: usize| (0..count).map(|number| every == 0 || (number + 1) % every != 0).collect();
+    let windows: Option<Vec<bool>> = match fields.get(name) {
+        None => Some(every(usual)),
+        Some(serde_json::Value::Array(list)) => list.iter().map(flag).collect(),
+        Some(value) => value.as_u64().and_then(|value| usize::try_from(value).ok()).map(every),
     };
-    let windows = match fields.get(name) {
-        None => return Ok(()),
-        Some(serde_json::Value::Array(list)) => of_list(list),
-        Some(_) => fields.size(name)?.map(|step| (1..=count).map(|number| number % step != 0).collect()),
-    };
-    let windows = windows.ok_or_else(|| fields.error(name, &format!("{count} truth values, or a number")))?;
-    for (block, window) in spec.blocks.iter_mut().zip(windows) {
+    let windows = windows.filter(|windows| windows.len() == count);
+    let expected = || fields.error(name, &format!("a whole number, or {count} times true or false"));
+    for (block, window) in spec.blocks.iter_mut().zip(windows.ok_or_else(expected)?) {
         block.attention.window = block.attention.window.filter(|_| window);
     }
     Ok(())
@@ -365,11 +364,11 @@ fn second(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     let soft_cap = fields.positive("attn_logit_softcapping")?.map(|cap| cap as f32);
     // The 27B model, by its number of blocks, scales by the width that its heads would have without a field.
     let scale = (spec.blocks.len() == 46).then(|| (spec.hidden as f32 / spec.heads.query as f32).sqrt().recip());
-    for (number, block) in spec.blocks.iter_mut().enumerate() {
+    windows(fields, spec, 2)?;
+    for block in &mut spec.blocks {
         let attention = &mut block.attention;
         attention.soft_cap = soft_cap;
         attention.scale = scale.unwrap_or(attention.scale);
-        attention.window = attention.window.filter(|_| number % 2 == 0);
     }
     Ok(())
 }
@@ -379,12 +378,18 @@ const GEMMA3: Architecture =
 
 fn third(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     ends(fields, spec)?;
-    let base = fields.positive("rope.freq_base_swa")?.unwrap_or(10_000.0);
+    // Some files have the two bases under names of their own.
+    let [with_window, without] = ["rope.local.freq_base", "rope.global.freq_base"].map(|field| fields.positive(field));
+    let base = fields.positive("rope.freq_base_swa")?.or(with_window?).unwrap_or(10_000.0);
+    let without = without?.filter(|_| fields.get("rope.freq_base").is_none());
+    windows(fields, spec, 6)?;
     let scale = (spec.blocks.len() == 62).then(|| (spec.hidden as f32 / spec.heads.query as f32).sqrt().recip());
-    for (number, block) in spec.blocks.iter_mut().enumerate() {
+    for block in &mut spec.blocks {
         let attention = &mut block.attention;
         attention.scale = scale.unwrap_or(attention.scale);
-        attention.window = attention.window.filter(|_| number % 6 != 5);
+        if let (Some(base), Some(rotary)) = (without, &mut attention.rotary) {
+            rotary.base = base;
+        }
         // Blocks with a window have a base of their own.
         if let (Some(_), Some(rotary)) = (attention.window, &mut attention.rotary) {
             (rotary.base, rotary.scaling) = (base, RotaryScaling::None);
@@ -405,7 +410,7 @@ const GEMMA4: Architecture = Architecture {
 
 fn fourth(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     ends(fields, spec)?;
-    windows(fields, spec)?;
+    windows(fields, spec, 0)?;
     let count = spec.blocks.len();
     let list = |name: &'static str| match fields.sizes(name)? {
         Some(list) if list.len() != count => Err(fields.error(name, &format!("{count} numbers"))),
@@ -536,7 +541,7 @@ fn sinks(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     if fields.get("attention.sliding_window_pattern").is_none() {
         gpt_oss::every_second(spec);
     }
-    windows(fields, spec)?;
+    windows(fields, spec, 0)?;
     experts(fields, spec)?;
     gpt_oss::experts(spec, (fields.required_size("expert_count")?, fields.required_size("expert_used_count")?));
     for block in &mut spec.blocks {

@@ -36,7 +36,26 @@ pub struct Info {
 
 /// Reads the header of a file.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Header, ModelError> {
+    if let Some(what) = other_kind(bytes) {
+        return Err(ModelError::Mistaken { path: path.into(), what: what.into() });
+    }
     parse(bytes).map_err(|problem| ModelError::Gguf { path: path.into(), problem })
+}
+
+/// Kinds of GGUF that no program writes any more or that other machines read.
+fn other_kind(bytes: &[u8]) -> Option<&'static str> {
+    let version = bytes.strip_prefix(b"GGUF")?.first_chunk()?;
+    match (u32::from_le_bytes(*version), u32::from_be_bytes(*version)) {
+        (1, _) => Some(
+            "it is a GGUF file of version 1, which was in use for a few weeks of 2023 and is not read; get a newer file \
+             of the model",
+        ),
+        (_, 1..=3) => Some(
+            "it is a GGUF file for machines of the other byte order (big-endian), which is not read; get the \
+             little-endian file of the model, which has no `be` in its name",
+        ),
+        _ => None,
+    }
 }
 
 fn parse(bytes: &[u8]) -> Result<Header, String> {
@@ -79,7 +98,19 @@ fn parse(bytes: &[u8]) -> Result<Header, String> {
         info.range = match (inside(), info.dtype) {
             (Some(range), _) => range,
             (None, Err(_)) => 0..0,
-            (None, Ok(_)) => return Err(format!("tensor `{}` lies outside the file", info.name)),
+            (None, Ok(dtype)) => {
+                let end = || {
+                    let (last, rest) = info.shape.split_last()?;
+                    let len = rest.iter().try_fold(dtype.bytes(*last)?, |len, n| len.checked_mul(*n))?;
+                    data.checked_add(info.range.start)?.checked_add(len)
+                };
+                return Err(match end() {
+                    Some(end) => {
+                        format!("it has {} bytes, and tensor `{}` ends at byte {end}", bytes.len(), info.name)
+                    }
+                    None => format!("tensor `{}` is no whole number of blocks, or too large", info.name),
+                });
+            }
         };
     }
     Ok(Header { fields: map, tensors: infos })

@@ -6,6 +6,7 @@
 
 mod arch;
 pub mod container;
+mod keys;
 mod tokenizer;
 
 use std::io::Read;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::fields::Fields;
+use super::fields::{Asked, Fields};
 use super::spec::{Block, ModelSpec, RotaryScaling};
 use super::{Checkpoint, ModelError, ModelWeights, Opened, Template, Tokenizer, blocks, config};
 use crate::files;
@@ -75,13 +76,14 @@ fn open(path: &Path) -> Result<Contents, ModelError> {
     for part in &parts {
         all.push(checkpoint.add_gguf(part)?);
     }
-    let (path, mut fields) = (&parts[0], all.swap_remove(0));
+    let (path, fields) = (&parts[0], all.swap_remove(0));
     let top = Fields::new(path, &fields);
     let count = top.whole("split.count")?.unwrap_or(1).max(1);
     if count != parts.len() {
         let expected = format!("{}, the number of parts in the file's name", parts.len());
         return Err(top.error("split.count", &expected));
     }
+    other_content(top)?;
     let name = match top.text("general.name")? {
         // Files of Ollama are called by their checksums.
         Some(name) if !is_name(path) => clean_line(name, 60),
@@ -104,19 +106,41 @@ fn open(path: &Path) -> Result<Contents, ModelError> {
         return Err(top.error("general.architecture", &format!("one of the supported architectures: {known}")));
     };
     let prefix = format!("{kind}.");
-    computed(&mut fields, &prefix, &checkpoint, size)?;
-    let (mut own, mut others) = (Map::new(), Map::new());
+    let (mut given, mut others) = (Map::new(), Map::new());
     for (name, value) in fields {
         match name.strip_prefix(&prefix) {
-            Some(name) => own.insert(name.to_owned(), value),
+            Some(name) => given.insert(name.to_owned(), value),
             None => others.insert(name, value),
         };
     }
-    let fields = Fields::with_prefix(path, &prefix, &own);
+    let asked = Asked::default();
+    let mut own = given.clone();
+    let watched = Fields::with_prefix(path, &prefix, &given).watched(&asked);
+    own.extend(computed(watched, &checkpoint, size, kind == "gemma4")?);
+    let fields = Fields::with_prefix(path, &prefix, &own).watched(&asked);
     let mut spec = config::read_as(arch, fields)?;
     factors(fields, &mut spec, &checkpoint)?;
+    if asked.borrow().contains("sliding_window") {
+        asked.borrow_mut().insert("attention.sliding_window".to_owned());
+    }
+    keys::refuse_others(fields, &given, &asked)?;
     (spec.bos, spec.eos) = (bos, eos.clone());
     Ok(Contents { name, called, template, first: path.clone(), spec, fields: others, eos, checkpoint })
+}
+
+/// Refuses files whose tensors are no language model.
+fn other_content(fields: Fields<'_>) -> Result<(), ModelError> {
+    let kind = match (fields.text("general.type")?, fields.text("general.architecture")?) {
+        (Some("adapter"), _) => {
+            "an adapter (LoRA), which is a change to a model; merge it into its model and convert that"
+        }
+        (Some("imatrix"), _) => "statistics for making smaller files (imatrix); name the model's own file",
+        (Some("mmproj"), _) | (_, Some("clip")) => {
+            "the part of a model that sees or hears; name the file of its language model"
+        }
+        _ => return Ok(()),
+    };
+    Err(ModelError::Mistaken { path: fields.path().into(), what: format!("it holds {kind}") })
 }
 
 /// A part of a split model, by the name of its file.
@@ -166,14 +190,14 @@ fn ends(fields: Fields<'_>) -> Result<Vec<u32>, ModelError> {
     Ok(ends)
 }
 
-/// Adds fields under the names that `config.json` gives them, and one for every tensor of the first block.
+/// Fields under the names that `config.json` gives them, and one for every tensor of the first block. Blocks
+/// may differ in their heads and widths only where `blocks_differ`.
 fn computed(
-    fields: &mut Map<String, Value>,
-    prefix: &str,
+    fields: Fields<'_>,
     checkpoint: &Checkpoint,
     vocabulary: usize,
-) -> Result<(), ModelError> {
-    let get = |name: &str| fields.get(&format!("{prefix}{name}")).filter(|value| !value.is_null()).cloned();
+    blocks_differ: bool,
+) -> Result<Map<String, Value>, ModelError> {
     let mut more = Map::new();
     let copied = [
         ("head_dim", "attention.key_length"),
@@ -182,41 +206,38 @@ fn computed(
     ];
     for (to, from) in copied {
         // Zero is none: so converters write a window that the model doesn't have.
-        more.extend(get(from).filter(|value| *value != json!(0)).map(|value| (to.to_owned(), value)));
+        let value = fields.peek(from).filter(|value| **value != json!(0));
+        more.extend(value.map(|value| (to.to_owned(), value.clone())));
     }
-    if let (Some(key), Some(value)) = (get("attention.key_length"), get("attention.value_length"))
+    if let (Some(key), Some(value)) = (fields.get("attention.key_length"), fields.get("attention.value_length"))
         && key != value
     {
-        let field = format!("{prefix}attention.value_length");
-        let expected = format!("{key}, as wide as keys");
-        return Err(ModelError::field(checkpoint.origin(), field, value.to_string(), expected));
+        return Err(fields.error("attention.value_length", &format!("{key}, as wide as keys")));
     }
-    if let Some(Value::Array(list)) = get("attention.head_count_kv") {
+    if let Some(Value::Array(list)) = fields.get("attention.head_count_kv") {
         let without = |(_, heads): &(usize, &Value)| **heads == json!(0);
         let numbers: Vec<_> = list.iter().enumerate().filter(without).map(|(block, _)| block.to_string()).collect();
         if !numbers.is_empty() {
-            let field = format!("{prefix}attention.head_count_kv");
-            let found = format!("0 in the blocks {}", numbers.join(", "));
-            let expected = "attention in every block: Mamba's and others without it cannot be computed";
-            return Err(ModelError::field(checkpoint.origin(), field, found, expected));
+            let expected = format!(
+                "attention in every block: Mamba's and others without it, here {}, cannot be computed",
+                numbers.join(", ")
+            );
+            return Err(fields.error("attention.head_count_kv", &expected));
         }
     }
     for (name, each) in [("attention.head_count_kv", arch::EACH_KV), ("feed_forward_length", arch::EACH_INNER)] {
-        let Some(Value::Array(list)) = get(name) else { continue };
-        // Only blocks of this kind may differ.
-        let same = |first: &&Value| prefix == "gemma4." || list.iter().all(|value| value == *first);
+        let Some(Value::Array(list)) = fields.get(name) else { continue };
+        let same = |first: &&Value| blocks_differ || list.iter().all(|value| value == *first);
         if let Some(first) = list.first().filter(same) {
             more.insert(name.into(), first.clone());
         }
-        more.insert(each.into(), list.into());
+        more.insert(each.into(), list.clone().into());
     }
-    if let (Some(wide), Some(narrow)) = (get("attention.key_length"), get("attention.key_length_swa")) {
-        if get("attention.value_length_swa").is_some_and(|value| value != narrow) {
-            let field = format!("{prefix}attention.value_length_swa");
-            let found = get("attention.value_length_swa").unwrap_or_default().to_string();
-            return Err(ModelError::field(checkpoint.origin(), field, found, format!("{narrow}, as wide as keys")));
+    if let (Some(wide), Some(narrow)) = (fields.get("attention.key_length"), fields.get("attention.key_length_swa")) {
+        if fields.get("attention.value_length_swa").is_some_and(|value| value != narrow) {
+            return Err(fields.error("attention.value_length_swa", &format!("{narrow}, as wide as keys")));
         }
-        more.insert("head_dim".into(), if prefix == "gemma4." { narrow } else { wide });
+        more.insert("head_dim".into(), if blocks_differ { narrow } else { wide }.clone());
     }
     let missing: Vec<usize> = (0..checkpoint.names().filter(|name| name.ends_with(".attn_norm.weight")).count())
         .filter(|block| checkpoint.has(&format!("blk.{block}.attn_k.weight")))
@@ -225,32 +246,15 @@ fn computed(
     if !missing.is_empty() {
         more.insert(arch::WITHOUT_VALUES.into(), json!(missing));
     }
-    let number = |name: &str| get(name).and_then(|value| value.as_f64());
+    let number = |name: &str| fields.get(name).and_then(Value::as_f64);
     let width =
         number("attention.key_length").or_else(|| Some(number("embedding_length")? / number("attention.head_count")?));
     if let (Some(rotated), Some(width)) = (number("rope.dimension_count"), width) {
         // Rounding must not lose a channel.
         more.insert("partial_rotary_factor".into(), json!((rotated + 0.25) / width));
     }
-    if let Some(kind) = get("rope.scaling.type").filter(|kind| kind != "none") {
-        let mut scaling = Map::new();
-        scaling.insert("rope_type".into(), kind);
-        let copied = [
-            ("factor", "rope.scaling.factor"),
-            ("original_max_position_embeddings", "rope.scaling.original_context_length"),
-            ("beta_fast", "rope.scaling.yarn_beta_fast"),
-            ("beta_slow", "rope.scaling.yarn_beta_slow"),
-        ];
-        for (to, from) in copied {
-            scaling.extend(get(from).map(|value| (to.to_owned(), value)));
-        }
-        if let Some(all) = get("rope.scaling.yarn_log_multiplier").filter(|all| all.as_f64() != Some(0.0)) {
-            scaling.extend([("mscale".to_owned(), json!(1.0)), ("mscale_all_dim".to_owned(), all)]);
-        }
-        // The divisors of frequencies stand in tensors: see `factors`.
-        if scaling["rope_type"] != "longrope" {
-            more.insert("rope_scaling".into(), scaling.into());
-        }
+    if let Some(scaling) = scaling(fields)? {
+        more.insert("rope_scaling".into(), scaling.into());
     }
     more.insert("vocab_size".into(), vocabulary.into());
     more.insert("tie_word_embeddings".into(), (!checkpoint.has("output.weight")).into());
@@ -259,8 +263,58 @@ fn computed(
             more.insert(name.to_owned(), true.into());
         }
     }
-    fields.extend(more.into_iter().map(|(name, value)| (format!("{prefix}{name}"), value)));
-    Ok(())
+    Ok(more)
+}
+
+/// Scaling of rotary positions as `config.json` has it, if there is any.
+fn scaling(fields: Fields<'_>) -> Result<Option<Map<String, Value>>, ModelError> {
+    // A file without a kind means the oldest one, and of an older name that of the factor.
+    let kind = fields.text("rope.scaling.type")?.unwrap_or("linear");
+    let old = fields.not_negative("rope.scale_linear")?;
+    let factor = fields.not_negative("rope.scaling.factor")?.or(old).filter(|factor| *factor > 0.0);
+    let original = fields.size("rope.scaling.original_context_length")?;
+    let mut scaling = Map::new();
+    scaling.insert("rope_type".into(), kind.into());
+    scaling.extend(factor.map(|factor| ("factor".to_owned(), factor.into())));
+    scaling.extend(original.map(|original| ("original_max_position_embeddings".to_owned(), original.into())));
+    let only =
+        |field: &str, only: f64| match fields.not_negative(field)? {
+            Some(other) if other.to_bits() != only.to_bits() => Err(fields
+                .error(field, &format!("nothing or {only}: with this kind of scaling no other value is supported"))),
+            _ => Ok(()),
+        };
+    match kind {
+        "none" => return Ok(None),
+        "linear" => {
+            only("rope.scaling.attn_factor", 1.0)?;
+            // It changes nothing at a factor of 1.
+            return Ok(factor.filter(|factor| factor.to_bits() != 1f64.to_bits()).map(|_| scaling));
+        }
+        // The divisors of frequencies stand in tensors: see `factors`.
+        "longrope" => {
+            only("rope.scaling.factor", 1.0)?;
+            return Ok(None);
+        }
+        "yarn" => {
+            only("rope.scaling.yarn_ext_factor", 1.0)?;
+            let copied = [("beta_fast", "rope.scaling.yarn_beta_fast"), ("beta_slow", "rope.scaling.yarn_beta_slow")];
+            for (to, from) in copied {
+                scaling.extend(fields.positive(from)?.map(|value| (to.to_owned(), value.into())));
+            }
+            let factor = factor.ok_or_else(|| fields.error("rope.scaling.factor", "a number above 0"))?;
+            // As `mscale` and `mscale_all_dim` of a configuration, and what the file multiplies that by.
+            let temperature = |mscale: f64| if factor <= 1.0 { 1.0 } else { 0.1 * mscale * factor.ln() + 1.0 };
+            let all = fields.not_negative("rope.scaling.yarn_log_multiplier")?.unwrap_or(0.0);
+            let given = ["rope.scaling.attn_factor", "rope.scaling.yarn_attn_factor"];
+            let mut attention = temperature(1.0) / temperature(all);
+            for field in given {
+                attention *= fields.positive(field)?.unwrap_or(1.0);
+            }
+            scaling.insert("attention_factor".into(), attention.into());
+        }
+        _ => return Err(fields.error("rope.scaling.type", "one of \"none\", \"linear\", \"yarn\", \"longrope\"")),
+    }
+    Ok(Some(scaling))
 }
 
 /// Divisors of the rotary frequencies, where the file has a tensor of them: Llama 3, or `LongRoPE` up to its
@@ -286,7 +340,15 @@ fn factors(fields: Fields<'_>, spec: &mut ModelSpec, checkpoint: &Checkpoint) ->
     let factors: Vec<f64> = factors.into_iter().map(f64::from).collect();
     for block in spec.blocks.iter_mut().filter(|block| meant(block)) {
         if let Some(rotary) = &mut block.attention.rotary {
-            rotary.scaling = RotaryScaling::PerFrequency { factors: factors.clone(), attention_factor };
+            let factors = match rotary.scaling {
+                RotaryScaling::None => factors.clone(),
+                RotaryScaling::Linear { factor } => factors.iter().map(|own| own * factor).collect(),
+                _ => {
+                    let expected = format!("nothing or \"linear\" beside the tensor `{name}`");
+                    return Err(fields.error("rope.scaling.type", &expected));
+                }
+            };
+            rotary.scaling = RotaryScaling::PerFrequency { factors, attention_factor };
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! GGUF files: golden models written as such say what their twins say.
 
 mod delta;
+mod keys;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -239,7 +240,7 @@ fn blocks_are_decoded_as_the_reference_does_to_the_bit() {
 fn decoded_blocks_are_the_numbers_that_the_file_means() {
     let text = tokens(31, 40);
     for (case, architecture) in [("qwen2", "qwen2"), ("mixtral", "llama")] {
-        for dtype in [TensorType::Q8_0, TensorType::Q4_0] {
+        for dtype in [TensorType::Q8_0, TensorType::Q4_0, TensorType::Iq4Nl, TensorType::Mxfp4] {
             let (_folder, path) = file(case, architecture, dtype);
             let found = logits(&load(&path), Dtype::F32, &text);
             let mut floats = written(case, architecture, TensorType::F32);
@@ -258,7 +259,7 @@ fn blocks_are_computed_with_as_they_are() {
     let text = tokens(33, 120);
     // No experts: the smallest difference may take another one, and random ones have nothing in common.
     for (case, architecture) in [("qwen2", "qwen2"), ("llama", "llama")] {
-        for (dtype, name) in [(TensorType::Q8_0, "q8_0"), (TensorType::Q4_0, "q4_0")] {
+        for (dtype, name) in [(TensorType::Q8_0, "q8_0"), (TensorType::Q4_0, "q4_0"), (TensorType::Iq4Nl, "iq4_nl")] {
             let (_folder, path) = file(case, architecture, dtype);
             let model = load(&path);
             let info = network(&model, Dtype::Auto, 1).info();
@@ -281,7 +282,7 @@ fn blocks_are_computed_with_as_they_are() {
 #[test]
 fn rows_of_blocks_are_the_same_in_any_company_and_drafts_change_nothing() {
     for (case, architecture) in [("qwen2", "qwen2"), ("mixtral", "llama"), ("qwen3-5", "qwen35")] {
-        for dtype in [TensorType::Q8_0, TensorType::Q4_0] {
+        for dtype in [TensorType::Q8_0, TensorType::Q4_0, TensorType::Iq4Nl, TensorType::Mxfp4] {
             let (_folder, path) = file(case, architecture, dtype);
             let model = load(&path);
             super::architectures::rows_are_the_same_in_any_company(case, &model, Dtype::Auto);
@@ -334,4 +335,60 @@ fn what_is_not_known_is_named() {
     writer.whole("qwen2.attention.head_count_kv", 5);
     writer.write(&path);
     assert!(error(&path).contains("`qwen2.attention.head_count_kv`"));
+}
+
+/// Tensors of types that are not read are named as ggml names them.
+#[test]
+fn types_that_are_not_read_have_their_names() {
+    let to = tempfile::tempdir().expect("a folder");
+    let path = to.path().join("m.gguf");
+    let writer = written("qwen2", "qwen2", TensorType::Q4_0);
+    let whole = writer.bytes(0..writer.tensors());
+    let name = b"blk.0.ffn_up.weight";
+    let at = whole.windows(name.len()).position(|window| window == name).expect("a tensor") + name.len() + 4 + 16;
+    assert_eq!(whole[at], TensorType::Q4_0.number() as u8);
+    for (number, named) in [(40, "NVFP4"), (9, "Q8_1"), (28, "F64"), (99, "type number 99")] {
+        let mut other = whole.clone();
+        other[at] = number;
+        std::fs::write(&path, other).expect("written");
+        let message = error(&path);
+        assert!(message.contains(named) && message.contains("IQ4_XS") && message.contains("get a file"), "{message}");
+    }
+}
+
+#[test]
+fn files_that_are_something_else_are_named() {
+    let to = tempfile::tempdir().expect("a folder");
+    let path = to.path().join("m.gguf");
+    let writer = written("qwen2", "qwen2", TensorType::F32);
+    let whole = writer.bytes(0..writer.tensors());
+    let with = |at: usize, bytes: &[u8]| {
+        let mut other = whole.clone();
+        other[at..at + bytes.len()].copy_from_slice(bytes);
+        other
+    };
+    for (bytes, said) in [
+        (with(4, &1u32.to_le_bytes()), "version 1"),
+        (with(4, &3u32.to_be_bytes()), "big-endian"),
+        (with(4, &9u32.to_le_bytes()), "version 9"),
+        (Vec::new(), "the file is empty"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n".to_vec(), "Git LFS"),
+        (b"<!doctype html><title>404".to_vec(), "web page"),
+        (whole[..whole.len() - 5].to_vec(), "ends at byte"),
+    ] {
+        std::fs::write(&path, bytes).expect("written");
+        let message = error(&path);
+        assert!(message.contains("m.gguf: ") && message.contains(said), "{message}");
+    }
+    for (field, value, said) in [
+        ("general.type", "adapter", "LoRA"),
+        ("general.type", "imatrix", "imatrix"),
+        ("general.type", "mmproj", "sees or hears"),
+    ] {
+        let mut other = writer.clone();
+        other.text(field, value);
+        other.write(&path);
+        let message = error(&path);
+        assert!(message.contains(said), "{message}");
+    }
 }

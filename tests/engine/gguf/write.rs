@@ -10,7 +10,7 @@ use half::{bf16, f16};
 use serde_json::Value;
 
 /// A file while it is put together.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Writer {
     fields: Vec<Vec<u8>>,
     tensors: Vec<(String, Vec<usize>, TensorType, Vec<u8>)>,
@@ -23,6 +23,11 @@ fn text(text: &str) -> Vec<u8> {
 impl Writer {
     fn field(&mut self, name: &str, kind: u32, value: &[u8]) {
         self.fields.push([&text(name)[..], &kind.to_le_bytes(), value].concat());
+    }
+
+    /// A field is there.
+    pub fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|field| field.starts_with(&text(name)))
     }
 
     pub fn text(&mut self, name: &str, value: &str) {
@@ -114,7 +119,27 @@ fn encode(values: &[f32], dtype: TensorType) -> Vec<u8> {
         };
         [&scale.to_le_bytes()[..], &codes].concat()
     };
+    let nearest = |table: &[i8; 16], value: f32| {
+        let distance = |place: &usize| (f32::from(table[*place]) - value).abs();
+        (0..16).min_by(|a, b| distance(a).total_cmp(&distance(b))).expect("places") as u8
+    };
+    // Places in the table of the type, with a scale that the greatest number of the table has.
+    let places = |values: &[f32]| -> Vec<u8> {
+        let table = dtype.format().and_then(|format| format.bits.table()).expect("a table");
+        let most = values.iter().fold(0.0f32, |most, value| most.max(value.abs()));
+        let (scale, stored) = if dtype == TensorType::Mxfp4 {
+            let exponent = if most == 0.0 { 0.0 } else { (most / 12.0).log2().ceil() + 128.0 };
+            ((exponent - 128.0).exp2(), vec![exponent as u8])
+        } else {
+            let scale = f16::from_f32(most / 113.0);
+            (scale.to_f32(), scale.to_le_bytes().to_vec())
+        };
+        let place = |value: f32| nearest(table, if scale == 0.0 { 0.0 } else { value / scale });
+        let codes = (0..16).map(|i| place(values[i]) | place(values[i + 16]) << 4);
+        stored.into_iter().chain(codes).collect()
+    };
     match dtype {
+        TensorType::Iq4Nl | TensorType::Mxfp4 => values.chunks(32).flat_map(places).collect(),
         TensorType::F32 => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
         TensorType::F16 => values.iter().flat_map(|&value| f16::from_f32(value).to_le_bytes()).collect(),
         TensorType::Bf16 => values.iter().flat_map(|&value| bf16::from_f32(value).to_le_bytes()).collect(),

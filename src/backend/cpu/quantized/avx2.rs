@@ -5,12 +5,14 @@
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
 use std::arch::x86_64::{
-    __m128i, __m256, __m256i, _MM_HINT_T1, _mm_cvtsi32_si128, _mm_load_si128, _mm_loadl_epi64, _mm_prefetch,
-    _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_and_si256, _mm256_castsi256_ps, _mm256_cvtepi8_epi32,
-    _mm256_cvtepi32_ps, _mm256_cvtepu8_epi32, _mm256_cvtepu16_epi32, _mm256_cvtph_ps, _mm256_fmadd_ps,
-    _mm256_load_si256, _mm256_loadu_ps, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_mul_ps, _mm256_or_si256,
-    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_si256, _mm256_sign_epi8,
-    _mm256_sll_epi16, _mm256_slli_epi32, _mm256_srl_epi16, _mm256_srli_epi16, _mm256_storeu_ps, _mm256_xor_si256,
+    __m128i, __m256, __m256i, _MM_HINT_T1, _mm_cvtsi32_si128, _mm_load_si128, _mm_loadl_epi64, _mm_loadu_si128,
+    _mm_prefetch, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_and_si256, _mm256_broadcastsi128_si256,
+    _mm256_castsi256_ps, _mm256_cvtepi8_epi32, _mm256_cvtepi32_ps, _mm256_cvtepu8_epi32, _mm256_cvtepu16_epi32,
+    _mm256_cvtph_ps, _mm256_fmadd_ps, _mm256_load_si256, _mm256_loadu_ps, _mm256_madd_epi16, _mm256_maddubs_epi16,
+    _mm256_max_epi32, _mm256_min_epi32, _mm256_mul_ps, _mm256_or_si256, _mm256_set1_epi8, _mm256_set1_epi16,
+    _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sign_epi8, _mm256_sll_epi16,
+    _mm256_slli_epi32, _mm256_srl_epi16, _mm256_srli_epi16, _mm256_srli_epi32, _mm256_storeu_ps, _mm256_sub_epi32,
+    _mm256_xor_si256,
 };
 use std::marker::PhantomData;
 
@@ -65,6 +67,29 @@ impl Vector for __m256 {
     }
 
     #[inline(always)]
+    unsafe fn nibbles(scales: *const Scales, row: usize, half: usize) -> [Self; 2] {
+        // SAFETY: as above.
+        unsafe {
+            let bytes = _mm256_cvtepu8_epi32(bytes(scales, row, half));
+            let low = _mm256_and_si256(bytes, _mm256_set1_epi32(15));
+            [_mm256_cvtepi32_ps(low), _mm256_cvtepi32_ps(_mm256_srli_epi32::<4>(bytes))]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn powers(scales: *const Scales, row: usize, half: usize) -> Self {
+        // SAFETY: as above.
+        unsafe {
+            let bytes = _mm256_cvtepu8_epi32(bytes(scales, row, half));
+            let one = _mm256_set1_epi32(1);
+            let normal = _mm256_slli_epi32::<23>(_mm256_sub_epi32(bytes, one));
+            // 0x200000 of exponent 0, 0x400000 of 1, which as whole numbers are above the others only there.
+            let small = _mm256_slli_epi32::<21>(_mm256_add_epi32(_mm256_min_epi32(bytes, one), one));
+            _mm256_castsi256_ps(_mm256_max_epi32(normal, small))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn times(self, other: Self) -> Self {
         // SAFETY: plain arithmetic, on a processor that has it.
         unsafe { _mm256_mul_ps(self, other) }
@@ -77,7 +102,7 @@ impl Vector for __m256 {
     }
 }
 
-/// Eight of the 32 bytes of scales: of row 0 or 1.
+/// Eight of the bytes of a row of scales, of which two are one of them.
 #[inline(always)]
 unsafe fn bytes(scales: *const Scales, row: usize, half: usize) -> __m128i {
     // SAFETY: eight bytes of the scales.
@@ -215,6 +240,117 @@ impl Codes for Four {
     }
 }
 
+/// Codes of 4 bits that are places in the table of `Bits` number `BITS`.
+struct Table<const BITS: usize>;
+
+type Uneven = Table<{ Bits::Uneven as usize }>;
+type Float = Table<{ Bits::Float as usize }>;
+type GridThreeXxs = Table<{ Bits::GridThreeXxs as usize }>;
+type GridThree = Table<{ Bits::GridThree as usize }>;
+type Grid = Table<{ Bits::Grid as usize }>;
+
+impl<const BITS: usize> Table<BITS> {
+    const NUMBERS: &[i8; 16] = &weights::table(BITS);
+
+    /// Magnitudes and numbers with their signs.
+    #[inline(always)]
+    unsafe fn numbers(places: __m256i) -> (__m256i, __m256i) {
+        // SAFETY: plain arithmetic on a processor that has it, and the 16 bytes of the table.
+        unsafe {
+            let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(Self::NUMBERS.as_ptr().cast()));
+            let signed = _mm256_shuffle_epi8(table, places);
+            (_mm256_abs_epi8(signed), signed)
+        }
+    }
+}
+
+impl<const BITS: usize> Codes for Table<BITS> {
+    const LINES: usize = 4;
+    type Half = (__m256i, __m256i);
+
+    #[inline(always)]
+    unsafe fn even(block: *const Line, pair: usize, half: usize) -> Self::Half {
+        // SAFETY: the caller's duty, passed on.
+        unsafe { Self::numbers(Four::even(block, pair, half)) }
+    }
+
+    #[inline(always)]
+    unsafe fn odd(block: *const Line, pair: usize, half: usize) -> Self::Half {
+        // SAFETY: as above.
+        unsafe { Self::numbers(Four::odd(block, pair, half)) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(sums: __m256i, half: Self::Half, x: __m256i) -> __m256i {
+        // SAFETY: as above.
+        unsafe { Eight::add(sums, half, x) }
+    }
+
+    #[inline(always)]
+    unsafe fn whole(sums: __m256i, _: i32) -> __m256i {
+        sums
+    }
+}
+
+/// Codes of 2 or 3 bits.
+struct Low<const BITS: usize>;
+
+type Two = Low<2>;
+type Three = Low<3>;
+
+impl<const BITS: usize> Low<BITS> {
+    /// The codes of a step.
+    #[inline(always)]
+    unsafe fn step(block: *const Line, step: usize, half: usize) -> __m256i {
+        // SAFETY: lines of a block.
+        unsafe {
+            let four = _mm256_load_si256(block.add(step / 4).cast::<__m256i>().add(half));
+            let shift = |by: usize| _mm_cvtsi32_si128(by as i32);
+            let low = _mm256_and_si256(_mm256_srl_epi16(four, shift(step % 4 * 2)), _mm256_set1_epi8(3));
+            if BITS == 2 {
+                return low;
+            }
+            let upper = _mm256_load_si256(block.add(2).cast::<__m256i>().add(half));
+            let upper = if step < 2 {
+                _mm256_sll_epi16(upper, shift(2 - step))
+            } else {
+                _mm256_srl_epi16(upper, shift(step - 2))
+            };
+            _mm256_or_si256(low, _mm256_and_si256(upper, _mm256_set1_epi8(4)))
+        }
+    }
+}
+
+impl<const BITS: usize> Codes for Low<BITS> {
+    const LINES: usize = BITS;
+    type Half = __m256i;
+
+    #[inline(always)]
+    unsafe fn even(block: *const Line, pair: usize, half: usize) -> Self::Half {
+        // SAFETY: the caller's duty, passed on.
+        unsafe { Self::step(block, 2 * pair, half) }
+    }
+
+    #[inline(always)]
+    unsafe fn odd(block: *const Line, pair: usize, half: usize) -> Self::Half {
+        // SAFETY: as above.
+        unsafe { Self::step(block, 2 * pair + 1, half) }
+    }
+
+    /// Sums of 16 bits, as those of [`Four`].
+    #[inline(always)]
+    unsafe fn add(sums: __m256i, half: Self::Half, x: __m256i) -> __m256i {
+        // SAFETY: as above.
+        unsafe { Four::add(sums, half, x) }
+    }
+
+    #[inline(always)]
+    unsafe fn whole(sums: __m256i, start: i32) -> __m256i {
+        // SAFETY: as above.
+        unsafe { Four::whole(sums, start) }
+    }
+}
+
 /// Codes of 5 or 6 bits: the upper ones come from lines of their own.
 struct Upper<const BITS: usize>;
 
@@ -321,11 +457,15 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                 for line in 0..C::LINES {
                     _mm_prefetch::<_MM_HINT_T1>(codes.wrapping_add(at * C::LINES + line).cast());
                 }
-                _mm_prefetch::<_MM_HINT_T1>(scales.wrapping_add(at * F::KIND.scales()).cast());
+                if F::KIND.scales() > 0 {
+                    _mm_prefetch::<_MM_HINT_T1>(scales.wrapping_add(at * F::KIND.scales()).cast());
+                }
                 // Formats with units have whole numbers of eight blocks in a panel.
                 if F::KIND.units() > 0 && (first + ahead).is_multiple_of(UNIT) {
                     let at = p * units_of_panel + (first + ahead) / UNIT * F::KIND.units();
-                    _mm_prefetch::<_MM_HINT_T1>(units.wrapping_add(at).cast());
+                    for line in (0..F::KIND.units()).step_by(2) {
+                        _mm_prefetch::<_MM_HINT_T1>(units.wrapping_add(at + line).cast());
+                    }
                 }
             }
             ahead += 1;
@@ -339,7 +479,9 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                     let units = units.wrapping_add(p * units_of_panel + (first + block) / UNIT * F::KIND.units());
                     // Half a panel at a time: more sums than that would not stay in registers.
                     for half in 0..2 {
-                        let factors = factors::load::<__m256>(F::KIND, scales.add(at * F::KIND.scales()), units, half);
+                        let of_block = scales.wrapping_add(at * F::KIND.scales());
+                        let number = (first + block) % UNIT;
+                        let factors = factors::load::<__m256>(F::KIND, of_block, (units, number), half);
                         let mut sums = [_mm256_setzero_si256(); MR];
                         let products = |pairs: std::ops::Range<usize>, sums: &mut [__m256i; MR]| {
                             let mut add = |weights: C::Half, step: usize| {
@@ -361,21 +503,24 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                                 let of_x = _mm256_set1_ps(of_x);
                                 let out = out.add((r * NP + p) * NR + half * 8);
                                 let mut sum = _mm256_fmadd_ps(whole, _mm256_mul_ps(factor, of_x), _mm256_loadu_ps(out));
-                                if F::KIND.has_min() {
-                                    sum = _mm256_fmadd_ps(_mm256_set1_ps(*sums_of_x.add(r)), factors[1], sum);
+                                if F::KIND.has_min() && part != Some(0) {
+                                    let of_halves = *sums_of_x.add(r);
+                                    for half in 0..if halves { 2 } else { 1 } {
+                                        sum = _mm256_fmadd_ps(_mm256_set1_ps(of_halves[half]), factors.mins[half], sum);
+                                    }
                                 }
                                 _mm256_storeu_ps(out, sum);
                             }
                         };
                         if halves {
                             products(0..2, &mut sums);
-                            finish(sums, factors[0], Some(0));
+                            finish(sums, factors.scales[0], Some(0));
                             sums = [_mm256_setzero_si256(); MR];
                             products(2..4, &mut sums);
-                            finish(sums, factors[1], Some(1));
+                            finish(sums, factors.scales[1], Some(1));
                         } else {
                             products(0..4, &mut sums);
-                            finish(sums, factors[0], None);
+                            finish(sums, factors.scales[0], None);
                         }
                     }
                 }

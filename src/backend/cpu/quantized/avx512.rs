@@ -6,16 +6,17 @@
 
 use std::arch::x86_64::{
     __m128i, __m512, __m512i, _MM_HINT_T0, _MM_HINT_T1, _mm_load_si128, _mm_prefetch, _mm256_load_si256,
-    _mm512_and_si512, _mm512_castsi512_ps, _mm512_cvtepi8_epi32, _mm512_cvtepi32_ps, _mm512_cvtepu8_epi32,
-    _mm512_cvtepu16_epi32, _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_load_si512, _mm512_loadu_ps,
-    _mm512_mul_ps, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_slli_epi16,
-    _mm512_slli_epi32, _mm512_srli_epi16, _mm512_storeu_ps, _mm512_ternarylogic_epi32,
+    _mm512_add_epi32, _mm512_and_si512, _mm512_castsi512_ps, _mm512_cvtepi8_epi32, _mm512_cvtepi32_ps,
+    _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32, _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps,
+    _mm512_load_si512, _mm512_loadu_ps, _mm512_max_epi32, _mm512_min_epi32, _mm512_mul_ps, _mm512_set1_epi8,
+    _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_shuffle_epi8, _mm512_slli_epi16, _mm512_slli_epi32,
+    _mm512_srli_epi16, _mm512_srli_epi32, _mm512_storeu_ps, _mm512_sub_epi32, _mm512_ternarylogic_epi32,
 };
 use std::marker::PhantomData;
 
 use super::blocking::{self, Tile, Tiles};
 use super::factors::{self, Factors, Of, Vector, product_of_format};
-use super::weights::{Line, Scales};
+use super::weights::{self, Line, Scales};
 use super::{NR, QuantizedGemmArgs};
 use crate::backend::cpu::gemm::blocking::tile_of_shape;
 use crate::backend::storage::{Bits, Kind, UNIT};
@@ -57,6 +58,29 @@ impl Vector for __m512 {
     unsafe fn signed(scales: *const Scales, row: usize, _: usize) -> Self {
         // SAFETY: as above.
         unsafe { _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_load_si128(scales.cast::<__m128i>().add(row)))) }
+    }
+
+    #[inline(always)]
+    unsafe fn nibbles(scales: *const Scales, row: usize, _: usize) -> [Self; 2] {
+        // SAFETY: as above.
+        unsafe {
+            let bytes = _mm512_cvtepu8_epi32(_mm_load_si128(scales.cast::<__m128i>().add(row)));
+            let low = _mm512_and_si512(bytes, _mm512_set1_epi32(15));
+            [_mm512_cvtepi32_ps(low), _mm512_cvtepi32_ps(_mm512_srli_epi32::<4>(bytes))]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn powers(scales: *const Scales, row: usize, _: usize) -> Self {
+        // SAFETY: as above.
+        unsafe {
+            let bytes = _mm512_cvtepu8_epi32(_mm_load_si128(scales.cast::<__m128i>().add(row)));
+            let one = _mm512_set1_epi32(1);
+            let normal = _mm512_slli_epi32::<23>(_mm512_sub_epi32(bytes, one));
+            // 0x200000 of exponent 0, 0x400000 of 1, which as whole numbers are above the others only there.
+            let small = _mm512_slli_epi32::<21>(_mm512_add_epi32(_mm512_min_epi32(bytes, one), one));
+            _mm512_castsi512_ps(_mm512_max_epi32(normal, small))
+        }
     }
 
     #[inline(always)]
@@ -110,6 +134,84 @@ impl Codes for Four {
             let both = _mm512_load_si512(block.add(pair).cast());
             let low = _mm512_set1_epi8(15);
             [_mm512_and_si512(both, low), _mm512_and_si512(_mm512_srli_epi16::<4>(both), low)]
+        }
+    }
+}
+
+/// Codes of 4 bits that are places in the table of `Bits` number `BITS`.
+struct Table<const BITS: usize>;
+
+type Uneven = Table<{ Bits::Uneven as usize }>;
+type Float = Table<{ Bits::Float as usize }>;
+type GridThreeXxs = Table<{ Bits::GridThreeXxs as usize }>;
+type GridThree = Table<{ Bits::GridThree as usize }>;
+type Grid = Table<{ Bits::Grid as usize }>;
+
+impl<const BITS: usize> Table<BITS> {
+    /// The numbers with their offset, four times over.
+    const NUMBERS: &Aligned = &{
+        let table = weights::table(BITS);
+        let mut numbers = [0; 64];
+        let mut i = 0;
+        while i < 64 {
+            numbers[i] = (table[i % 16] as u8) ^ 128;
+            i += 1;
+        }
+        Aligned(numbers)
+    };
+}
+
+#[repr(align(64))]
+struct Aligned([u8; 64]);
+
+impl<const BITS: usize> Codes for Table<BITS> {
+    const LINES: usize = 4;
+    const BESIDE: usize = 1;
+
+    #[inline(always)]
+    unsafe fn pair(block: *const Line, pair: usize) -> [__m512i; 2] {
+        // SAFETY: as above.
+        unsafe {
+            let numbers = _mm512_load_si512(Self::NUMBERS.0.as_ptr().cast());
+            let [even, odd] = Four::pair(block, pair);
+            [_mm512_shuffle_epi8(numbers, even), _mm512_shuffle_epi8(numbers, odd)]
+        }
+    }
+}
+
+/// Codes of 2 or 3 bits.
+struct Low<const BITS: usize>;
+
+type Two = Low<2>;
+type Three = Low<3>;
+
+impl<const BITS: usize> Codes for Low<BITS> {
+    const LINES: usize = BITS;
+    const BESIDE: usize = 4;
+
+    #[inline(always)]
+    unsafe fn pair(block: *const Line, pair: usize) -> [__m512i; 2] {
+        // SAFETY: lines of a block.
+        unsafe {
+            let four = _mm512_load_si512(block.add(pair / 2).cast());
+            let (even, odd) = match pair % 2 {
+                0 => (four, _mm512_srli_epi16::<2>(four)),
+                _ => (_mm512_srli_epi16::<4>(four), _mm512_srli_epi16::<6>(four)),
+            };
+            let low = _mm512_set1_epi8(3);
+            if BITS == 2 {
+                return [_mm512_and_si512(even, low), _mm512_and_si512(odd, low)];
+            }
+            let upper = _mm512_load_si512(block.add(2).cast());
+            let (of_even, of_odd) = match pair {
+                0 => (_mm512_slli_epi16::<2>(upper), _mm512_slli_epi16::<1>(upper)),
+                1 => (upper, _mm512_srli_epi16::<1>(upper)),
+                2 => (_mm512_srli_epi16::<2>(upper), _mm512_srli_epi16::<3>(upper)),
+                _ => (_mm512_srli_epi16::<4>(upper), _mm512_srli_epi16::<5>(upper)),
+            };
+            let above = _mm512_set1_epi8(4);
+            let joined = |a, b| _mm512_ternarylogic_epi32::<0xf8>(_mm512_and_si512(b, above), a, low);
+            [joined(even, of_even), joined(odd, of_odd)]
         }
     }
 }
@@ -214,11 +316,15 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                 for line in 0..C::LINES {
                     fetch::<C, MR>(codes.wrapping_add(at * C::LINES + line).cast());
                 }
-                fetch::<C, MR>(scales.wrapping_add(at * F::KIND.scales()).cast());
+                if F::KIND.scales() > 0 {
+                    fetch::<C, MR>(scales.wrapping_add(at * F::KIND.scales()).cast());
+                }
                 // Formats with units have whole numbers of eight blocks in a panel.
                 if F::KIND.units() > 0 && (first + ahead).is_multiple_of(UNIT) {
                     let at = p * units_of_panel + (first + ahead) / UNIT * F::KIND.units();
-                    fetch::<C, MR>(units.wrapping_add(at).cast());
+                    for line in (0..F::KIND.units()).step_by(2) {
+                        fetch::<C, MR>(units.wrapping_add(at + line).cast());
+                    }
                 }
             }
             ahead += 1;
@@ -231,7 +337,8 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                 for p in 0..NP {
                     let at = p * stride + block;
                     let units = units.wrapping_add(p * units_of_panel + (first + block) / UNIT * F::KIND.units());
-                    let factors = factors::load::<__m512>(F::KIND, scales.add(at * F::KIND.scales()), units, 0);
+                    let of_block = scales.wrapping_add(at * F::KIND.scales());
+                    let factors = factors::load::<__m512>(F::KIND, of_block, (units, (first + block) % UNIT), 0);
                     let mut whole = [_mm512_set1_epi32(0); MR];
                     for (r, whole) in whole.iter_mut().enumerate() {
                         let start = if halves { (*starts.add(r))[0] } else { (*x.add(r)).start };
@@ -240,7 +347,7 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                     for pair in 0..4 {
                         if halves && pair == 2 {
                             for (r, whole) in whole.iter_mut().enumerate() {
-                                let scale = _mm512_mul_ps(factors[0], _mm512_set1_ps((*x.add(r)).scale));
+                                let scale = _mm512_mul_ps(factors.scales[0], _mm512_set1_ps((*x.add(r)).scale));
                                 sums[r][p] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(*whole), scale, sums[r][p]);
                                 *whole = _mm512_set1_epi32((*starts.add(r))[1]);
                             }
@@ -257,13 +364,17 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                             }
                         }
                     }
-                    let factor = factors[usize::from(halves)];
+                    let factor = factors.scales[1];
                     for (r, whole) in whole.into_iter().enumerate() {
                         let of_x = _mm512_set1_ps((*x.add(r)).scale);
                         let scale = _mm512_mul_ps(factor, of_x);
                         sums[r][p] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole), scale, sums[r][p]);
                         if F::KIND.has_min() {
-                            sums[r][p] = _mm512_fmadd_ps(_mm512_set1_ps(*sums_of_x.add(r)), factors[1], sums[r][p]);
+                            let of_halves = *sums_of_x.add(r);
+                            for half in 0..if halves { 2 } else { 1 } {
+                                let of_x = _mm512_set1_ps(of_halves[half]);
+                                sums[r][p] = _mm512_fmadd_ps(of_x, factors.mins[half], sums[r][p]);
+                            }
                         }
                     }
                 }

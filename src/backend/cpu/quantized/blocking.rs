@@ -49,7 +49,7 @@ pub struct Tile {
     pub x_stride: usize,
     /// [`QuantizedGemmArgs::sums_of_x`] and [`QuantizedGemmArgs::starts`] in the same places, for formats
     /// that need them.
-    pub sums_of_x: *const f32,
+    pub sums_of_x: *const [f32; 2],
     pub starts: *const [i32; 2],
     /// `[rows, panels * 16]`, back to back: the sums so far.
     pub sums: *mut f32,

@@ -7,6 +7,7 @@ use half::f16;
 
 use super::weights::Scales;
 use crate::backend::storage::Kind;
+use crate::model::blocks::power_of_two;
 
 /// Numbers of some outputs of a panel, as many as a vector has; `part` says which of the panel's vectors it
 /// is. The processor must have the instructions, and scales must be valid for reading.
@@ -17,11 +18,17 @@ pub trait Vector: Copy {
     /// Numbers in f16.
     unsafe fn f16(scales: *const Scales, part: usize) -> Self;
 
-    /// Bytes of row 0 or 1 of the scales.
+    /// Bytes of a row of the scales, of which two are one of them.
     unsafe fn unsigned(scales: *const Scales, row: usize, part: usize) -> Self;
 
     /// Bytes with a sign.
     unsafe fn signed(scales: *const Scales, row: usize, part: usize) -> Self;
+
+    /// Of bytes the low four bits, and the high four.
+    unsafe fn nibbles(scales: *const Scales, row: usize, part: usize) -> [Self; 2];
+
+    /// Powers of two by bytes: see [`power_of_two`].
+    unsafe fn powers(scales: *const Scales, row: usize, part: usize) -> Self;
 
     /// Product.
     unsafe fn times(self, other: Self) -> Self;
@@ -30,26 +37,53 @@ pub trait Vector: Copy {
     unsafe fn all(number: f32) -> Self;
 }
 
-/// Scales and minima of a block, or the scales of both its halves.
+/// Factors of the two halves of a block.
+#[derive(Clone, Copy)]
+pub struct OfHalves<V> {
+    /// Scales; where both halves have one, it stands in both places.
+    pub scales: [V; 2],
+    /// Minima, as scales. Without a meaning where there are none.
+    pub mins: [V; 2],
+}
+
+/// Scales and minima of a block, of its units the one with this number.
 ///
 /// # Safety
 /// The processor must have the instructions of `V`; scales and units must be as many as `kind` says.
 #[inline(always)]
-pub unsafe fn load<V: Vector>(kind: Kind, scales: *const Scales, units: *const Scales, part: usize) -> [V; 2] {
+pub unsafe fn load<V: Vector>(
+    kind: Kind,
+    scales: *const Scales,
+    (units, number): (*const Scales, usize),
+    part: usize,
+) -> OfHalves<V> {
+    let whole = |scale: V, min: V| OfHalves { scales: [scale; 2], mins: [min; 2] };
+    let halves = |scales: [V; 2]| OfHalves { scales, mins: scales };
     // SAFETY: the caller's duty, passed on.
     unsafe {
         match kind {
-            Kind::Bf16 => [V::bf16(scales, part); 2],
-            Kind::F16 => [V::f16(scales, part); 2],
-            Kind::F16Added => [V::f16(scales, part), V::f16(scales.add(1), part).times(V::all(-1.0))],
-            Kind::Minima => [
+            Kind::Bf16 => halves([V::bf16(scales, part); 2]),
+            Kind::F16 => halves([V::f16(scales, part); 2]),
+            Kind::F16Added => whole(V::f16(scales, part), V::f16(scales.add(1), part).times(V::all(-1.0))),
+            Kind::Minima => whole(
                 V::f16(units, part).times(V::unsigned(scales, 0, part)),
                 V::f16(units.add(1), part).times(V::unsigned(scales, 1, part)),
-            ],
-            Kind::Halves => {
+            ),
+            Kind::Halves | Kind::Eighths => {
                 let unit = V::f16(units, part);
-                [unit.times(V::signed(scales, 0, part)), unit.times(V::signed(scales, 1, part))]
+                let unit = if matches!(kind, Kind::Eighths) { unit.times(V::all(0.125)) } else { unit };
+                halves([unit.times(V::signed(scales, 0, part)), unit.times(V::signed(scales, 1, part))])
             }
+            Kind::HalfMinima => {
+                let units = [V::f16(units, part), V::f16(units.add(1), part)];
+                let [first, second] = [V::nibbles(scales, 0, part), V::nibbles(scales, 1, part)];
+                OfHalves {
+                    scales: [units[0].times(first[0]), units[0].times(second[0])],
+                    mins: [units[1].times(first[1]), units[1].times(second[1])],
+                }
+            }
+            Kind::Signed => halves([V::f16(units, part).times(V::signed(units.add(1), number, part)); 2]),
+            Kind::Exponent => halves([V::powers(units, number, part); 2]),
         }
     }
 }
@@ -71,13 +105,26 @@ impl Vector for f32 {
     #[inline(always)]
     unsafe fn unsigned(scales: *const Scales, row: usize, part: usize) -> Self {
         // SAFETY: as above.
-        unsafe { Self::from((*scales).bytes()[16 * row + part]) }
+        unsafe { Self::from(byte(scales, row, part)) }
     }
 
     #[inline(always)]
     unsafe fn signed(scales: *const Scales, row: usize, part: usize) -> Self {
         // SAFETY: as above.
-        unsafe { Self::from((*scales).bytes()[16 * row + part] as i8) }
+        unsafe { Self::from(byte(scales, row, part) as i8) }
+    }
+
+    #[inline(always)]
+    unsafe fn nibbles(scales: *const Scales, row: usize, part: usize) -> [Self; 2] {
+        // SAFETY: as above.
+        let byte = unsafe { byte(scales, row, part) };
+        [Self::from(byte & 15), Self::from(byte >> 4)]
+    }
+
+    #[inline(always)]
+    unsafe fn powers(scales: *const Scales, row: usize, part: usize) -> Self {
+        // SAFETY: as above.
+        power_of_two(unsafe { byte(scales, row, part) })
     }
 
     #[inline(always)]
@@ -89,6 +136,13 @@ impl Vector for f32 {
     unsafe fn all(number: f32) -> Self {
         number
     }
+}
+
+/// A byte of a row of the scales.
+#[inline(always)]
+unsafe fn byte(scales: *const Scales, row: usize, part: usize) -> u8 {
+    // SAFETY: the scale that has the byte (the caller's duty).
+    unsafe { (*scales.add(row / 2)).bytes()[row % 2 * 16 + part] }
 }
 
 /// A kind of factors as a type: its number in [`Kind::ALL`].
@@ -112,7 +166,8 @@ macro_rules! product_of_format {
     ($tiles:ident, $args:expr) => {
         product_of_format!(
             $tiles, $args, Eight Bf16, Four Bf16, Eight F16, Four F16, Five F16, Four F16Added, Five F16Added,
-            Four Minima, Five Minima, Six Halves
+            Four Minima, Five Minima, Six Halves, Uneven F16, Uneven Signed, Three Halves, Two HalfMinima,
+            Float Exponent, GridThree Eighths, GridThreeXxs Eighths, Grid Eighths
         )
     };
     ($tiles:ident, $args:expr, $($bits:ident $kind:ident),*) => {

@@ -25,18 +25,28 @@ pub unsafe fn product(args: &QuantizedGemmArgs<'_>) {
                 let lines = &codes[block * lines..(block + 1) * lines];
                 let (scales, units) = (&scales[block * kind.scales()..], &units[block / UNIT * kind.units()..]);
                 for (c, sum) in sums.iter_mut().enumerate() {
-                    let [scale, other] = args.format.factors(scales, units, c);
+                    let factors = args.format.factors(scales, (units, block % UNIT), c);
+                    let halves = [0..BLOCK / 2, BLOCK / 2..BLOCK];
                     let product = |i: usize| i32::from(x.codes[i]) * weights::code(args.format, lines, c, i);
                     let mut add = |whole: i32, scale: f32| *sum = (whole as f32).mul_add(scale * x.scale, *sum);
                     if kind.has_halves() {
-                        add((0..BLOCK / 2).map(product).sum(), scale);
-                        add((BLOCK / 2..BLOCK).map(product).sum(), other);
+                        halves
+                            .iter()
+                            .zip(factors.scales)
+                            .for_each(|(half, scale)| add(half.clone().map(product).sum(), scale));
                     } else {
-                        add((0..BLOCK).map(product).sum(), scale);
+                        add((0..BLOCK).map(product).sum(), factors.scales[0]);
                     }
-                    if kind.has_min() {
-                        let of_x = -x.codes.iter().map(|&x| i32::from(x)).sum::<i32>() as f32 * x.scale;
-                        *sum = of_x.mul_add(other, *sum);
+                    let mut subtract = |codes: &[i8], min: f32| {
+                        let of_x = -codes.iter().map(|&x| i32::from(x)).sum::<i32>() as f32 * x.scale;
+                        *sum = of_x.mul_add(min, *sum);
+                    };
+                    match (kind.has_min(), kind.has_halves()) {
+                        (true, true) => {
+                            halves.into_iter().zip(factors.mins).for_each(|(half, min)| subtract(&x.codes[half], min))
+                        }
+                        (true, false) => subtract(&x.codes, factors.mins[0]),
+                        (false, _) => {}
                     }
                 }
             }

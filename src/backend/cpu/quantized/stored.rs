@@ -8,7 +8,7 @@ use super::weights::{Line, Quantized, Scales, put};
 use crate::backend::cpu::memory::Zeroed;
 use crate::backend::cpu::pack::{self, NR};
 use crate::backend::cpu::pool::{Parts, Pool};
-use crate::backend::storage::{BLOCK, Format, UNIT};
+use crate::backend::storage::{BLOCK, Format, Kind, UNIT};
 use crate::model::blocks::{Group, Take};
 use crate::model::{Tensor, TensorType};
 
@@ -79,18 +79,27 @@ impl Take for Output<'_> {
     #[inline(always)]
     fn take(&mut self, Group { format, codes, stored, small, .. }: Group) {
         let &mut Self { c, block, .. } = self;
-        let (lines, offset) = (format.bits.lines(), format.offset() as u8);
+        let (kind, lines) = (format.kind, format.bits.lines());
+        // Places in a table have no sign.
+        let offset = if format.bits.table().is_some() { 0 } else { format.offset() as u8 };
         let shifted = codes.map(|code| (code as u8).wrapping_add(offset));
         put(format.bits, &shifted, &mut self.codes[block * lines..(block + 1) * lines], c);
-        let scales = &mut self.scales[block * format.kind.scales()..];
-        if format.kind.units() > 0 {
-            let units = &mut self.units[block / UNIT * format.kind.units()..];
-            (units[0].0[c], units[1].0[c]) = (stored[0], stored[1]);
-            scales[0].set_bytes(c, small);
-        } else {
-            for (scales, stored) in scales.iter_mut().zip(stored).take(format.kind.scales()) {
-                scales.0[c] = stored;
+        let scales = &mut self.scales[block * kind.scales()..][..kind.scales()];
+        let units = &mut self.units[block / UNIT * kind.units()..][..kind.units()];
+        let number = block % UNIT;
+        let numbers = |to: &mut [Scales]| to.iter_mut().zip(stored).for_each(|(to, stored)| to.0[c] = stored);
+        match kind {
+            Kind::Bf16 | Kind::F16 | Kind::F16Added => numbers(scales),
+            Kind::Minima | Kind::Halves | Kind::Eighths | Kind::HalfMinima => {
+                numbers(units);
+                scales[0].set_byte(c, small[0]);
+                scales[0].set_byte(16 + c, small[1]);
             }
+            Kind::Signed => {
+                numbers(&mut units[..1]);
+                units[1 + number / 2].set_byte(number % 2 * 16 + c, small[0]);
+            }
+            Kind::Exponent => units[number / 2].set_byte(number % 2 * 16 + c, small[0]),
         }
         self.block += 1;
     }

@@ -3,7 +3,8 @@
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
-use super::{Kernels, factors};
+use super::Kernels;
+use super::factors::{self, OfHalves};
 use crate::backend::cpu::memory::{Memory, Zeroed};
 use crate::backend::cpu::pack::{self, NR};
 use crate::backend::cpu::pool::{Parts, Pool};
@@ -18,7 +19,9 @@ impl Bits {
             Self::Eight => 8,
             Self::Six => 6,
             Self::Five => 5,
-            Self::Four => 4,
+            Self::Four | Self::Uneven | Self::Float | Self::GridThreeXxs | Self::GridThree | Self::Grid => 4,
+            Self::Three => 3,
+            Self::Two => 2,
         }
     }
 
@@ -32,8 +35,26 @@ impl Bits {
     }
 }
 
+/// The table of the codes with this number.
+#[cfg(target_arch = "x86_64")]
+pub const fn table(bits: usize) -> [i8; 16] {
+    const TABLES: [Bits; 5] = [Bits::Uneven, Bits::Float, Bits::GridThreeXxs, Bits::GridThree, Bits::Grid];
+    let mut i = 0;
+    while i < TABLES.len() {
+        if TABLES[i] as usize == bits
+            && let Some(table) = TABLES[i].table()
+        {
+            return *table;
+        }
+        i += 1;
+    }
+    panic!("codes without a table")
+}
+
 /// Codes of a panel, `[16 outputs][4 inputs]`: one step of 4 inputs in int8; in int4 step `2 * s` in the low
-/// and `2 * s + 1` in the high halves, and so the low four bits of wider codes ([`Bits::upper`]).
+/// and `2 * s + 1` in the high halves, and so the low four bits of wider codes ([`Bits::upper`]). Of codes of
+/// 2 and 3 bits step `4 * s + i` is in bits `2 * i` and `2 * i + 1` of line `s`, and what is above that of
+/// step `s` in bit `s` of line 2.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Line(pub [u8; 64]);
@@ -54,13 +75,11 @@ impl Scales {
         bytes
     }
 
-    /// Sets the bytes `c` and `c + 16`.
-    pub fn set_bytes(&mut self, c: usize, small: [u8; 2]) {
-        for (at, small) in [c, c + 16].into_iter().zip(small) {
-            let mut pair = self.0[at / 2].to_ne_bytes();
-            pair[at % 2] = small;
-            self.0[at / 2] = u16::from_ne_bytes(pair);
-        }
+    /// Sets the byte `at`.
+    pub fn set_byte(&mut self, at: usize, byte: u8) {
+        let mut pair = self.0[at / 2].to_ne_bytes();
+        pair[at % 2] = byte;
+        self.0[at / 2] = u16::from_ne_bytes(pair);
     }
 
     /// The scale of output `c` in bf16.
@@ -84,7 +103,7 @@ pub struct Quantized {
     codes: Memory<Line>,
     /// `[panel][block]`, of some formats two.
     scales: Memory<Scales>,
-    /// `[panel][ceil(block / 8)][2]` of formats that have them.
+    /// `[panel][ceil(block / 8)]` of formats that have them, of each as many as the format has.
     units: Memory<Scales>,
 }
 
@@ -147,15 +166,13 @@ impl Quantized {
     pub fn output(&self, output: usize, to: &mut [f32]) {
         let (codes, scales, units) = self.panels(output / NR, 1);
         let (c, kind) = (output % NR, self.format.kind);
-        let blocks = codes.chunks_exact(self.format.bits.lines()).zip(scales.chunks_exact(kind.scales()));
-        for (block, (to, (lines, scales))) in to.chunks_mut(BLOCK).zip(blocks).enumerate() {
-            let units = units.get(block / UNIT * kind.units()..).unwrap_or_default();
-            let [scale, other] = self.format.factors(scales, units, c);
+        for (block, (to, lines)) in to.chunks_mut(BLOCK).zip(codes.chunks_exact(self.format.bits.lines())).enumerate() {
+            let (scales, units) = (&scales[block * kind.scales()..], &units[block / UNIT * kind.units()..]);
+            let factors = self.format.factors(scales, (units, block % UNIT), c);
             for (i, to) in to.iter_mut().enumerate() {
-                let scale = if kind.has_halves() && i >= BLOCK / 2 { other } else { scale };
-                *to = scale * code(self.format, lines, c, i) as f32;
+                *to = factors.scales[i / (BLOCK / 2)] * code(self.format, lines, c, i) as f32;
                 if kind.has_min() {
-                    *to -= other;
+                    *to -= factors.mins[i / (BLOCK / 2)];
                 }
             }
         }
@@ -163,11 +180,12 @@ impl Quantized {
 }
 
 impl Format {
-    /// Scale and minimum of output `c` in a block, or the scales of its halves.
-    pub fn factors(self, scales: &[Scales], units: &[Scales], c: usize) -> [f32; 2] {
-        assert!(scales.len() >= self.kind.scales() && units.len() >= self.kind.units(), "scales of a block");
+    /// Scales and minima of output `c` in the halves of a block, of its units the one with this number.
+    pub fn factors(self, scales: &[Scales], (units, number): (&[Scales], usize), c: usize) -> OfHalves<f32> {
+        let enough = scales.len() >= self.kind.scales() && units.len() >= self.kind.units();
+        assert!(enough && number < UNIT && c < NR, "scales of a block");
         // SAFETY: as many as the kind has (checked above).
-        unsafe { factors::load(self.kind, scales.as_ptr(), units.as_ptr(), c) }
+        unsafe { factors::load(self.kind, scales.as_ptr(), (units.as_ptr(), number), c) }
     }
 }
 
@@ -180,11 +198,17 @@ pub fn code(format: Format, lines: &[Line], c: usize, i: usize) -> i32 {
         let (line, shift) = format.bits.upper(step / 2);
         (of_line(line) >> (shift + 4 * (1 - step % 2)) & mask) << 4
     };
+    let two = || of_line(step / 4) >> (2 * (step % 4)) & 3;
     let stored = match format.bits {
         Bits::Eight => of_line(step),
         Bits::Six => low() | upper(3),
         Bits::Five => low() | upper(1),
         Bits::Four => low(),
+        Bits::Three => two() | (of_line(2) >> step & 1) << 2,
+        Bits::Two => two(),
+        Bits::Uneven | Bits::Float | Bits::GridThreeXxs | Bits::GridThree | Bits::Grid => {
+            return i32::from(format.whole(low() as i8));
+        }
     };
     i32::from(stored) - format.offset()
 }
@@ -239,14 +263,24 @@ pub fn put(bits: Bits, stored: &[u8; BLOCK], lines: &mut [Line], c: usize) {
                 line.0[c * 4..c * 4 + 4].copy_from_slice(stored);
             }
         }
-        Bits::Six | Bits::Five | Bits::Four => {
+        Bits::Three | Bits::Two => {
+            for (step, stored) in stored.as_chunks::<4>().0.iter().enumerate() {
+                for (i, &code) in stored.iter().enumerate() {
+                    lines[step / 4].0[c * 4 + i] |= (code & 3) << (2 * (step % 4));
+                    if bits == Bits::Three {
+                        lines[2].0[c * 4 + i] |= (code >> 2) << step;
+                    }
+                }
+            }
+        }
+        _ => {
             // Four codes at a time as the bytes of a word: what is shifted stays in its byte.
             let words = stored.as_chunks::<4>().0.as_chunks::<2>().0;
             for (pair, words) in words.iter().enumerate() {
                 let words = words.map(u32::from_le_bytes);
                 let [low, above] = [0x0f0f_0f0f, 0xf0f0_f0f0].map(|mask| words.map(|word| word & mask));
                 lines[pair].0.as_chunks_mut::<4>().0[c] = (low[0] | low[1] << 4).to_le_bytes();
-                if bits != Bits::Four {
+                if matches!(bits, Bits::Five | Bits::Six) {
                     let (line, shift) = bits.upper(pair);
                     let upper = (above[0] | above[1] >> 4) << shift;
                     let to = &mut lines[line].0.as_chunks_mut::<4>().0[c];
