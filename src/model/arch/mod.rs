@@ -201,6 +201,11 @@ pub struct WithImages {
 pub const WITH_IMAGES: &[WithImages] =
     &[WithImages { name: "Gemma3ForConditionalGeneration", text: &gemma::GEMMA3, usual: gemma::GEMMA3_USUAL }];
 
+/// A configuration that names this architecture can be read.
+pub fn can_read(name: &str) -> bool {
+    ALL.iter().any(|known| known.name == name) || WITH_IMAGES.iter().any(|known| known.name == name)
+}
+
 /// Nothing to adjust.
 #[allow(clippy::unnecessary_wraps, reason = "the signature of all adjustments")]
 fn nothing(_: Fields<'_>, _: &mut ModelSpec) -> Result<(), ModelError> {
