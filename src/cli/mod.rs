@@ -103,9 +103,8 @@ fn named_as_elsewhere(args: Vec<OsString>) -> Vec<OsString> {
     let ends = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     let takes_name = args.get(1).is_some_and(|command| command == "models");
     let is_option = |arg: &OsString| arg.to_str().is_some_and(|arg| OPTIONS.contains(&arg));
-    let replaced = |(at, arg): (usize, OsString)| match at < ends && is_option(&arg) {
-        true => (!takes_name).then(|| "--model".into()),
-        false => Some(arg),
+    let replaced = |(at, arg): (usize, OsString)| {
+        if at < ends && is_option(&arg) { (!takes_name).then(|| "--model".into()) } else { Some(arg) }
     };
     args.into_iter().enumerate().filter_map(replaced).collect()
 }

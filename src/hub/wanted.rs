@@ -225,7 +225,7 @@ fn matches(pattern: &str, path: &str) -> bool {
     let whole = |(at, part): (usize, &str)| {
         edge(name[..at].chars().next_back()) && edge(name[at + part.len()..].chars().next())
     };
-    !pattern.is_empty() && !is_part_of_another(&name) && name.match_indices(pattern.as_str()).any(whole)
+    !pattern.is_empty() && !is_part_of_another(name) && name.match_indices(pattern.as_str()).any(whole)
 }
 
 /// `*` is any text, `?` any byte. Linear in the text for each `*`.
