@@ -22,7 +22,7 @@ use crate::engine::drafter::{DRAFTERS, NamedDrafter};
 use crate::files;
 use crate::hub::{HubCache, Repository};
 use crate::language::Language;
-use crate::model::{EmbeddedModel, ModelFiles, gguf};
+use crate::model::{EmbeddedModel, ModelFiles, arch, gguf};
 
 pub use error::CatalogError;
 pub use found::{ExternalModel, Others};
@@ -57,13 +57,24 @@ pub struct Entry {
     /// The languages that its makers name; none if that is not known.
     #[serde(default)]
     pub languages: Vec<Language>,
+    /// `architectures[0]` of its configuration, or `general.architecture` of its GGUF file.
+    pub architecture: Option<String>,
     /// Billions of weights.
     pub parameters: Option<f64>,
+    /// Billions of weights that are read for a token; `None`: all of them.
+    pub active: Option<f64>,
+    /// Experts that a token reads, and experts of a layer.
+    pub experts: Option<[u32; 2]>,
     /// Storage type of the weights.
     pub dtype: Option<Stored>,
+    /// Gigabytes of its files, where their weights have several types.
+    pub size: Option<f64>,
+    /// Layers that hold keys and values.
     pub layers: Option<u32>,
     /// Key/value heads times their width.
     pub kv_width: Option<u32>,
+    /// Millions of numbers that a sequence has beside keys and values, whatever its length.
+    pub state: Option<f64>,
     /// Tokens of prompt and completion.
     pub context: Option<u32>,
     /// It is shown requests as conversations; `None`: where its name says so.
@@ -92,8 +103,32 @@ impl Entry {
                 Some("`server_model` and `suffix` are of a model of a `server`")
             }
             (true, Some(_)) if self.draft.is_some() => Some("a server has its own drafts: leave `draft` out"),
+            _ if self.experts.is_some_and(|[used, count]| used == 0 || used > count) => {
+                Some("`experts` are those that a token reads and those of a layer, such as [8, 128]")
+            }
             _ => None,
         }
+    }
+
+    /// Its main model is in a GGUF file.
+    fn is_gguf(&self) -> bool {
+        self.size.is_some() || Repository::parse(&self.main).is_some_and(|repository| repository.file.is_some())
+    }
+
+    /// The architecture that it names, if this version cannot read that.
+    pub fn unreadable(&self) -> Option<&str> {
+        let name = self.architecture.as_deref()?;
+        let known = if self.is_gguf() { gguf::can_read(name) } else { arch::can_read(name) };
+        (!known).then_some(name)
+    }
+
+    /// Bytes of its files, as far as it says.
+    pub fn bytes(&self) -> Option<u64> {
+        let each = match self.dtype {
+            Some(Stored::F32) => 4.0,
+            _ => 2.0,
+        };
+        Some((self.size.or_else(|| Some(self.parameters? * each))? * 1e9) as u64)
     }
 }
 
@@ -233,13 +268,19 @@ impl Catalog {
             return Ok(files);
         }
         if let Some(repository) = Repository::parse(source) {
-            return self.hub.find_model(&repository).ok_or_else(|| CatalogError::NotFetched {
-                name: name.to_owned(),
-                id: source.to_owned(),
-                cache: self.hub.folder.clone(),
-            });
+            return self.hub.find_model(&repository).ok_or_else(|| self.not_fetched(name, &repository));
         }
         Err(CatalogError::NoFolder { name: name.to_owned(), folder })
+    }
+
+    /// The error for a model of the hub that is not here, with its files that are.
+    fn not_fetched(&self, name: &str, repository: &Repository) -> CatalogError {
+        let mut here = self.hub.gguf_names(repository).join(", ");
+        if !here.is_empty() {
+            here = format!("; of its files are here {here}");
+        }
+        let (name, id, cache) = (name.to_owned(), repository.to_string(), self.hub.folder.clone());
+        CatalogError::NotFetched { name, id, cache, here }
     }
 
     fn resolve(&self, name: &str, what: &'static str, also: &[&str]) -> Result<Resolved, CatalogError> {
@@ -253,13 +294,10 @@ impl Catalog {
         if name.starts_with(Others::OLLAMA) {
             return Ok(Resolved { entry: self.with_main(name), files: self.files(name, name)? });
         }
-        if Repository::parse(name).is_some() {
-            if let Ok(files) = self.files(name, name) {
-                return Ok(Resolved { entry: self.with_main(name), files });
-            }
-            let cache = self.hub.folder.clone();
-            // `org/name` may be meant as a folder as well as an id.
-            return Err(CatalogError::NotFetched { name: name.to_owned(), id: name.to_owned(), cache });
+        if let Some(repository) = Repository::parse(name) {
+            // As other programs write it, or as an option with its value: shown is what `models pull` takes.
+            let files = self.files(name, &repository.to_string())?;
+            return Ok(Resolved { entry: self.with_main(name), files });
         }
         if name.contains(['/', '\\']) || name.starts_with('~') {
             return Err(CatalogError::NoSuchFolder { folder });
@@ -276,18 +314,38 @@ impl Catalog {
 
     /// The error for a name that nothing has, with the known names and `also`, nearest first.
     pub fn unknown(&self, what: &'static str, name: &str, also: &[&str]) -> CatalogError {
-        let names: Vec<&str> = self.entries.iter().map(|e| e.name.as_str()).chain(also.iter().copied()).collect();
+        /// Most names in the message.
+        const MOST: usize = 12;
+        let names: Vec<&str> = also.iter().copied().chain(self.entries.iter().map(|e| e.name.as_str())).collect();
         let mut known = get_close_matches(name, &names, 3, 0.5);
         let nearest = get_close_matches(name, &names, 1, 0.7);
         let hint = nearest.first().map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
         let others: Vec<&str> = names.iter().filter(|n| !known.contains(n)).copied().collect();
         known.extend(others);
-        CatalogError::Unknown { what, name: name.to_owned(), hint, known: known.join(", "), file: self.file.clone() }
+        let more = known.len().saturating_sub(MOST);
+        known.truncate(MOST);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more, see `bass-tui models`") };
+        CatalogError::Unknown {
+            what,
+            name: name.to_owned(),
+            hint,
+            known: known.join(", ") + &more,
+            file: self.file.clone(),
+        }
     }
 
     /// The entry whose main model this is.
+    pub fn by_main(&self, source: &str) -> Option<&Entry> {
+        let named = Repository::parse(source);
+        let is_it = |entry: &&Entry| match (&named, Repository::parse(&entry.main)) {
+            (Some(named), Some(main)) => main.is_same(named),
+            _ => entry.main == source,
+        };
+        self.entries.iter().find(is_it)
+    }
+
     fn with_main(&self, source: &str) -> Option<Entry> {
-        self.entries.iter().find(|e| e.main == source).cloned()
+        self.by_main(source).cloned()
     }
 }
 
@@ -351,11 +409,38 @@ mod tests {
                 continue;
             }
             let facts = [entry.layers, entry.kv_width, entry.context].iter().all(Option::is_some);
-            assert!(facts && entry.parameters.is_some() && entry.dtype.is_some(), "{}", entry.name);
+            assert!(facts && entry.parameters.is_some() && entry.architecture.is_some(), "{}", entry.name);
+            assert!(entry.dtype.is_some() != entry.size.is_some(), "{}: one of dtype and size", entry.name);
+            assert_eq!(entry.is_gguf(), entry.size.is_some(), "{}: a GGUF file has a size", entry.name);
+            assert!(entry.experts.is_none() || entry.active.is_some(), "{}: read for a token", entry.name);
+            assert!(entry.active.is_none_or(|active| Some(active) < entry.parameters), "{}", entry.name);
+            // Between 3 bits a weight and 4 bytes.
+            let each = entry.bytes().unwrap() as f64 / entry.parameters.unwrap() / 1e9;
+            assert!((0.375..4.001).contains(&each), "{}: {each} bytes a weight", entry.name);
+            assert!(!entry.recommended || entry.unreadable().is_none(), "{} cannot be read", entry.name);
             // The memory of a draft is known by its own entry.
-            let known = |draft: &String| catalog.entries.iter().any(|e| e.main == *draft);
-            assert!(entry.draft.as_ref().is_none_or(known), "{}", entry.name);
+            let Some(draft) = &entry.draft else { continue };
+            let draft = catalog.by_main(draft).unwrap_or_else(|| panic!("{}: no entry of its draft", entry.name));
+            let readable = draft.unreadable().is_none() || entry.unreadable().is_some();
+            assert!(draft.parameters < entry.parameters && readable, "{}", entry.name);
         }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_proposed() {
+        let line =
+            "[[model]]\nname = 'new'\nmain = 'o/new'\nparameters = 0.1\ndtype = 'bf16'\nlayers = 1\nkv_width = 1\n";
+        let named = |architecture: &str, text: &str| {
+            let text = format!("{line}recommended = true\narchitecture = '{architecture}'\n{text}");
+            let catalog = catalog(&text).unwrap();
+            let how = memory::Use { dtype: crate::backend::Dtype::Auto, n: 1, tokens: 16 };
+            catalog.proposal(400 << 20, how, &|_| true).map(|p| p.entry.name.clone())
+        };
+        assert_eq!(named("LlamaForCausalLM", "").as_deref(), Some("new"));
+        assert_eq!(named("Gemma3ForConditionalGeneration", "").as_deref(), Some("new"));
+        assert_eq!(named("UnheardOfForCausalLM", ""), None);
+        assert_eq!(named("llama", ""), None, "a name of GGUF files");
+        assert_eq!(named("llama", "size = 0.1\n").as_deref(), Some("new"));
     }
 
     #[test]
@@ -372,7 +457,7 @@ mod tests {
         insta::assert_snapshot!(message(catalog("[[model]]\nname = 'x'\n")), @"/config/models.toml: the entry `x` cannot be used: it has neither `main` nor `server`");
         insta::assert_snapshot!(
             message(catalog("[[model]]\nname = 'x'\nmain = '/m'\nlicence = 'MIT'\n")),
-            @"/config/models.toml, line 4: unknown field `licence`, expected one of `name`, `main`, `server`, `server_model`, `suffix`, `draft`, `description`, `license`, `languages`, `parameters`, `dtype`, `layers`, `kv_width`, `context`, `chat`, `recommended`"
+            @"/config/models.toml, line 4: unknown field `licence`, expected one of `name`, `main`, `server`, `server_model`, `suffix`, `draft`, `description`, `license`, `languages`, `architecture`, `parameters`, `active`, `experts`, `dtype`, `size`, `layers`, `kv_width`, `state`, `context`, `chat`, `recommended`"
         );
         for (lines, problem) in [
             ("main = '/m'\nserver = 'http://h'", "both `main` and `server`"),
@@ -402,6 +487,7 @@ mod tests {
         for file in ["config.json", "model.safetensors"] {
             std::fs::write(draft.join(file), "").unwrap();
         }
+        let hub_files = hub.folder.clone();
         let text = format!(
             "[[model]]\nname = 'a'\nmain = '{folder}'\ndraft = 'o/small'\n[[model]]\nname = 'b'\nmain = '{folder}'\ndraft = 'o/none'\n[[model]]\nname = 'c'\nmain = '/no/folder'\n"
         );
@@ -425,14 +511,29 @@ mod tests {
         let file_name = file.display().to_string();
         assert_eq!(path(catalog.resolve_main(Some(&file_name)).unwrap()), file);
         assert_eq!(catalog.resolve_draft(&file_name, &main).unwrap().map(path), Some(file));
+        let files = hub_files.join("models--o--many/snapshots/r");
+        std::fs::create_dir_all(&files).unwrap();
+        for file in ["m-Q4_K_M.gguf", "m-Q8_0.gguf"] {
+            std::fs::write(files.join(file), "").unwrap();
+        }
+        let found = catalog.resolve_main(Some("-hf hf.co/o/many:q8_0")).unwrap();
+        assert_eq!(path(found), files.join("m-Q8_0.gguf"));
+        assert_eq!(catalog.resolve_draft("o/many", &main).unwrap().map(path), Some(files.join("m-Q4_K_M.gguf")));
+        let absent = message(catalog.resolve_main(Some("o/many:Q2_K")));
+        assert!(absent.contains("of its files are here m-Q4_K_M.gguf, m-Q8_0.gguf"), "{absent}");
         insta::assert_snapshot!(message(catalog.resolve_main(Some("c"))), @"the entry `c` names the folder /no/folder, which does not exist; correct it in models.toml");
-        insta::assert_snapshot!(message(catalog.resolve_main(Some("qwen2.5-coder-8b"))), @"there is no model `qwen2.5-coder-8b`, neither a folder nor a name (did you mean `qwen2.5-coder-3b`?); known are qwen2.5-coder-3b, qwen2.5-coder-7b, qwen2.5-coder-14b, a, b, c, built-in, qwen2.5-coder-0.5b, qwen2.5-coder-1.5b, qwen2.5-coder-32b, qwen3-coder-30b-a3b, starcoder2-3b, starcoder2-7b, starcoder2-15b, deepseek-coder-1.3b, deepseek-coder-6.7b, codellama-7b, codellama-13b, granite-code-3b, granite-code-8b, qwen2-0.5b, qwen2-1.5b; others can be added to models.toml");
+        insta::assert_snapshot!(message(catalog.resolve_main(Some("qwen2.5-coder-8b"))), @"there is no model `qwen2.5-coder-8b`, neither a folder nor a name (did you mean `qwen2.5-coder-3b`?); known are qwen2.5-coder-3b, qwen2.5-coder-7b, qwen2.5-coder-14b, a, b, c, built-in, qwen2.5-coder-0.5b-instruct, qwen2.5-coder-1.5b-instruct, qwen2.5-coder-3b-instruct, qwen2.5-coder-7b-instruct, qwen2.5-coder-14b-instruct and 46 more, see `bass-tui models`; others can be added to models.toml");
     }
 
     #[test]
     fn what_is_not_on_this_machine_is_explained() {
         let catalog = catalog("").unwrap();
         insta::assert_snapshot!(message(catalog.resolve_main(Some("qwen2-0.5b"))), @"the files of `qwen2-0.5b` are not on this machine: Qwen/Qwen2-0.5B is not in /hub (or its download is not complete); fetch it with `bass-tui models pull qwen2-0.5b`");
+        let spelled = message(catalog.resolve_main(Some("-hf hf.co/o/m-GGUF:Q4_K_M")));
+        assert!(
+            spelled.contains("`o/m-GGUF:Q4_K_M` are not on") && spelled.contains("pull o/m-GGUF:Q4_K_M`"),
+            "{spelled}"
+        );
         insta::assert_snapshot!(message(catalog.resolve_main(Some("./m"))), @"there is no folder or GGUF file ./m; check the path, or take a name that `bass-tui models` lists");
     }
 }

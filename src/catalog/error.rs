@@ -36,7 +36,7 @@ pub enum CatalogError {
     },
     /// The model is known, but not on this machine.
     #[error(
-        "the files of `{name}` are not on this machine: {id} is not in {cache} (or its download is not complete); fetch it with `bass-tui models pull {name}`"
+        "the files of `{name}` are not on this machine: {id} is not in {cache} (or its download is not complete){here}; fetch it with `bass-tui models pull {name}`"
     )]
     NotFetched {
         name: String,
@@ -44,6 +44,8 @@ pub enum CatalogError {
         id: String,
         /// Where it was looked for.
         cache: PathBuf,
+        /// Its files that are there, as the rest of a sentence.
+        here: String,
     },
     /// A server has it, and a model of this machine is needed.
     #[error(

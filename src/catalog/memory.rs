@@ -31,19 +31,47 @@ pub struct Shape {
     vectors: f64,
     /// Bytes of keys and values of a position.
     kv: u64,
-    /// Bytes of the state of a sequence, in models with such.
+    /// Bytes of the state of a sequence, whatever its length.
     state: u64,
+    experts: Option<Sparse>,
+}
+
+/// Weights of which a token reads some.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Sparse {
+    /// Share of the weights that are in experts.
+    share: f64,
+    /// Share of the experts that a token reads.
+    used: f64,
+}
+
+impl Sparse {
+    /// Share of all weights that a step of `rows` rows reads, each of which chooses its experts by itself.
+    fn read(self, rows: usize) -> f64 {
+        let chosen = 1.0 - (1.0 - self.used).powi(i32::try_from(rows).unwrap_or(i32::MAX));
+        1.0 - self.share * (1.0 - chosen)
+    }
 }
 
 impl Shape {
     /// As an entry says it, if it does.
     pub fn of_entry(entry: &Entry) -> Option<Self> {
-        let each = match entry.dtype? {
-            Stored::F32 => 4.0,
-            Stored::F16 | Stored::Bf16 => 2.0,
+        let weights = entry.parameters? * 1e9;
+        let each = match (entry.size, entry.dtype) {
+            (Some(size), _) => size * 1e9 / weights,
+            (None, dtype) => match dtype? {
+                Stored::F32 => 4.0,
+                Stored::F16 | Stored::Bf16 => 2.0,
+            },
         };
         let kv = 2 * KV * u64::from(entry.layers?) * u64::from(entry.kv_width?);
-        Some(Self { matrices: vec![(entry.parameters? * 1e9, each)], ends: 0.0, vectors: 0.0, kv, state: 0 })
+        let state = (entry.state.unwrap_or_default() * 1e6) as u64 * KV;
+        // All weights are `parameters`; those outside of experts and the used ones of these are `active`. Without
+        // experts the others are tables, of which a token reads a row.
+        let used = entry.experts.map_or(0.0, |[used, count]| f64::from(used) / f64::from(count));
+        let share = |active: f64| ((1.0 - active * 1e9 / weights) / (1.0 - used)).clamp(0.0, 1.0);
+        let experts = entry.active.filter(|_| used < 1.0).map(|active| Sparse { share: share(active), used });
+        Some(Self { matrices: vec![(weights, each)], ends: 0.0, vectors: 0.0, kv, state, experts })
     }
 
     /// Of a model that is there.
@@ -62,7 +90,7 @@ impl Shape {
         };
         let kv = 2 * KV * (0..model.spec.blocks.len()).map(of_block).sum::<usize>() as u64;
         let state = model.spec.blocks.iter().filter_map(|block| Some(KV * block.delta?.state() as u64)).sum();
-        Self { matrices, ends: model.ends as f64, vectors: model.vectors as f64, kv, state }
+        Self { matrices, ends: model.ends as f64, vectors: model.vectors as f64, kv, state, experts: None }
     }
 
     /// Bytes of the weights.
@@ -76,6 +104,12 @@ impl Shape {
             Dtype::Int4 => (all - self.ends) * INT4 + self.ends * INT8,
         };
         (matrices + self.vectors * 4.0) as u64
+    }
+
+    /// Bytes of the weights that a step of `n` candidates reads.
+    pub fn read(&self, dtype: Dtype, n: usize) -> u64 {
+        let share = self.experts.map_or(1.0, |experts| experts.read(n));
+        (self.weights(dtype) as f64 * share) as u64
     }
 
     /// Bytes of keys and values of `n` candidates of so many tokens, and of the states of these and their
@@ -100,6 +134,8 @@ pub struct Use {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Need {
     pub weights: u64,
+    /// Those of the weights that a step of all candidates reads.
+    pub read: u64,
     pub kv: u64,
 }
 
@@ -108,6 +144,7 @@ impl Need {
     pub fn of(main: &Shape, draft: Option<&Shape>, how: Use) -> Self {
         let add = |sum: Self, shape: &Shape| Self {
             weights: sum.weights.saturating_add(shape.weights(how.dtype)),
+            read: sum.read.saturating_add(shape.read(how.dtype, how.n)),
             kv: sum.kv.saturating_add(shape.kv(how.n, how.tokens)),
         };
         [Some(main), draft].into_iter().flatten().fold(Self::default(), add)
@@ -146,26 +183,23 @@ impl Catalog {
     /// Bytes that an entry takes by what it says itself, its draft by that one's entry.
     pub fn need(&self, entry: &Entry, how: Use) -> Option<Need> {
         let main = Shape::of_entry(entry)?;
-        let draft = entry.draft.as_ref().and_then(|draft| self.entries.iter().find(|e| e.main == *draft));
+        let draft = entry.draft.as_ref().and_then(|draft| self.by_main(draft));
         Some(Need::of(&main, draft.and_then(Shape::of_entry).as_ref(), how))
     }
 
-    /// The largest recommended model that fits.
-    pub fn proposal(&self, memory: u64, how: Use) -> Option<Proposal<'_>> {
-        self.proposal_within(memory, how, &|_| true)
-    }
-
-    /// The largest recommended model that fits and that `is_fast` accepts.
-    pub fn proposal_within(&self, memory: u64, how: Use, is_fast: &dyn Fn(&Proposal) -> bool) -> Option<Proposal<'_>> {
+    /// The largest recommended model that can be read, fits, and that `is_fast` accepts.
+    pub fn proposal(&self, memory: u64, how: Use, is_fast: &dyn Fn(&Proposal) -> bool) -> Option<Proposal<'_>> {
         let fitting = |entry: &'_ Entry| {
             let large = entry.parameters.is_some_and(|billions| billions >= LARGE);
-            let dtypes = [Some(Dtype::Auto), Some(Dtype::Int8), large.then_some(Dtype::Int4)];
+            // What is quantised already is taken as it is.
+            let stored = entry.size.is_none();
+            let dtypes = [Some(Dtype::Auto), stored.then_some(Dtype::Int8), (stored && large).then_some(Dtype::Int4)];
             dtypes.into_iter().flatten().find_map(|dtype| {
                 let need = self.need(entry, Use { dtype, ..how })?;
                 need.fits(memory).then_some((dtype, need))
             })
         };
-        let recommended = self.entries.iter().filter(|entry| entry.recommended);
+        let recommended = self.entries.iter().filter(|entry| entry.recommended && entry.unreadable().is_none());
         let found = recommended.filter_map(|entry| {
             let (dtype, need) = fitting(entry)?;
             Some(Proposal { entry, dtype, need }).filter(|proposal| is_fast(proposal))
@@ -207,24 +241,40 @@ mod tests {
     #[test]
     fn machines_get_the_largest_that_fits() {
         let catalog = catalog();
-        let proposed = |gb: f64| catalog.proposal((gb * 1e9) as u64, HOW).map(|p| p.flags()).unwrap_or_default();
+        let proposed =
+            |gb: f64| catalog.proposal((gb * 1e9) as u64, HOW, &|_| true).map(|p| p.flags()).unwrap_or_default();
         insta::assert_snapshot!(
             [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 64.0, 128.0].map(|gb| format!("{gb:>5} GB {}", proposed(gb))).join("\n"),
             @r"
           0.5 GB 
-            1 GB --model qwen2.5-coder-0.5b --dtype int8
-            2 GB --model qwen2.5-coder-0.5b
-            4 GB --model qwen2.5-coder-1.5b --dtype int8
-            8 GB --model qwen2.5-coder-7b --dtype int4
-           16 GB --model qwen2.5-coder-14b --dtype int4
-           24 GB --model qwen2.5-coder-14b --dtype int8
-           64 GB --model qwen2.5-coder-32b --dtype int8
-          128 GB --model qwen2.5-coder-32b
+            1 GB --model qwen2.5-coder-0.5b-instruct
+            2 GB --model qwen2.5-coder-0.5b-instruct
+            4 GB --model qwen2.5-coder-1.5b-instruct
+            8 GB --model qwen2.5-coder-7b-instruct
+           16 GB --model qwen2.5-coder-14b-instruct
+           24 GB --model qwen2.5-coder-14b-instruct
+           64 GB --model qwen2.5-coder-32b-instruct
+          128 GB --model qwen2.5-coder-32b-instruct
         "
         );
-        for proposal in [1.0, 4.0, 16.0].map(|gb| catalog.proposal((gb * 1e9) as u64, HOW)) {
+        for proposal in [1.0, 4.0, 16.0].map(|gb| catalog.proposal((gb * 1e9) as u64, HOW, &|_| true)) {
             assert!(proposal.is_some_and(|p| p.need.weights > 0));
         }
+    }
+
+    #[test]
+    fn of_experts_a_step_reads_what_its_rows_choose() {
+        let catalog = catalog();
+        let entry = catalog.entry("qwen3-coder-30b-a3b").unwrap();
+        let shape = Shape::of_entry(entry).unwrap();
+        let billions = |rows| shape.read(Dtype::Auto, rows) as f64 / 2e9;
+        assert!((billions(1) - entry.active.unwrap()).abs() < 1e-3, "{}", billions(1));
+        // 8 of 128 for each of 8 rows, some of them twice.
+        assert!((12.0..14.0).contains(&billions(8)), "{}", billions(8));
+        assert!((billions(10_000) - entry.parameters.unwrap()).abs() < 1e-3);
+        let dense = Shape::of_entry(catalog.entry("qwen2.5-coder-7b").unwrap()).unwrap();
+        assert_eq!(dense.read(Dtype::Auto, 1), dense.weights(Dtype::Auto));
+        assert_eq!(catalog.need(entry, HOW).unwrap().read, shape.read(Dtype::Auto, HOW.n) + 988_000_000);
     }
 
     #[test]
@@ -247,6 +297,13 @@ mod tests {
         let shape = Shape::of_model(&Outline::read(&ModelFiles::Folder(folder)).unwrap());
         let state = 4 * 4 * (4 * 16 * 24 + 3 * 160);
         assert_eq!(shape.kv(8, 256), 2 * 2 * 4 * 64 * (2048 + 8 * 256) + 13 * state);
+        // Layers without keys and values have a state instead, one for each sequence and one for the prompt.
+        let hybrid = Entry { state: Some(5.0), layers: Some(6), ..seven.clone() };
+        let hybrid = Shape::of_entry(&hybrid).unwrap();
+        assert_eq!(hybrid.kv(8, 256), 6 * 512 * 2 * 4 * (2048 + 8 * 256) + 13 * 5_000_000 * 4);
+        // A GGUF file takes what it has on the disk.
+        let quantised = Entry { size: Some(4.68), dtype: None, ..seven.clone() };
+        assert_eq!(Shape::of_entry(&quantised).unwrap().weights(Dtype::Auto), 4_680_000_000);
 
         let outline = Outline::read(&ModelFiles::Embedded(&MAIN)).unwrap();
         let shape = Shape::of_model(&outline);

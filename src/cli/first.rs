@@ -2,12 +2,11 @@
 
 use super::failure::Failure;
 use super::init::put_first;
-use super::memory::{Machine, PATIENCE, usage};
+use super::memory::{Machine, usage};
 use super::models;
 use super::session::{Session, served};
 use crate::backend::Dtype;
-use crate::catalog::ExternalModel;
-use crate::catalog::memory::Proposal;
+use crate::catalog::{Entry, ExternalModel};
 use crate::hub::bytes;
 use crate::source::server::nearby;
 use crate::tui::{self, Menu, MenuChoice, MenuRow};
@@ -110,12 +109,11 @@ fn rows(session: &Session) -> Vec<(MenuRow, Pick)> {
     rows.truncate(1 + MOST);
     let machine = Machine::measured();
     let how = usage(&session.settings);
-    let seconds = |p: &Proposal| machine.seconds(p.entry.parameters.unwrap_or_default(), p.need, how.n);
-    let proposal = machine.memory.and_then(|m| catalog.proposal_within(m, how, &|p| seconds(p) <= PATIENCE));
+    let proposal = machine.proposal(catalog, how);
     if let Some(proposal) = proposal.filter(|proposal| !catalog.is_here(&proposal.entry.name)) {
         let entry = proposal.entry;
-        // Fetched as published, two bytes for each weight.
-        let size = bytes((entry.parameters.unwrap_or_default() * 2e9) as u64);
+        let draft = entry.draft.as_ref().and_then(|draft| catalog.by_main(draft));
+        let size = bytes([Some(entry), draft].into_iter().flatten().filter_map(Entry::bytes).sum());
         let about = format!(
             "{} It fits: {} of {} memory{}. About {:.0} s until the first bodies are there (a rough estimate: {} cores, \
              {:.0} GB/s).",
@@ -123,7 +121,7 @@ fn rows(session: &Session) -> Vec<(MenuRow, Pick)> {
             bytes(proposal.need.bytes()),
             bytes(machine.memory.unwrap_or_default()),
             if proposal.dtype == Dtype::Auto { String::new() } else { format!(" with --dtype {}", proposal.dtype) },
-            seconds(&proposal).ceil(),
+            machine.seconds(entry, proposal.need, how.n).ceil(),
             machine.cores,
             machine.bandwidth / 1e9,
         );
@@ -149,16 +147,16 @@ mod tests {
         let hub = HubCache { folder: "/hub".into() };
         let catalog = Catalog::parse("", Path::new("models.toml"), hub, Others::default()).unwrap();
         let how = usage(&Settings::default());
-        let named = |cores: usize, bandwidth: f64| {
-            let machine = Machine { memory: None, cores, bandwidth: bandwidth * 1e9 };
-            let seconds = |p: &Proposal| machine.seconds(p.entry.parameters.unwrap(), p.need, how.n);
-            let proposal = catalog.proposal_within(64 << 30, how, &|p| seconds(p) <= PATIENCE);
-            proposal.map(|p| p.entry.name.clone()).unwrap_or_default()
+        let named = |gib: u64, cores: usize, bandwidth: f64| {
+            let machine = Machine { memory: Some(gib << 30), cores, bandwidth: bandwidth * 1e9 };
+            machine.proposal(&catalog, how).map(|p| p.entry.name.clone()).unwrap_or_default()
         };
-        assert_eq!(named(2, 20.0), "qwen2.5-coder-1.5b");
-        assert_eq!(named(8, 60.0), "qwen2.5-coder-7b");
-        assert_eq!(named(64, 300.0), "qwen2.5-coder-32b");
-        assert_eq!(named(1, 0.1), "");
+        assert_eq!(named(64, 2, 20.0), "qwen2.5-coder-1.5b-instruct");
+        assert_eq!(named(16, 6, 50.0), "qwen2.5-coder-7b-instruct");
+        // Of 30 billion weights a token reads three.
+        assert_eq!(named(64, 8, 60.0), "qwen3-coder-30b-a3b-q4");
+        assert_eq!(named(64, 64, 300.0), "qwen2.5-coder-32b-instruct");
+        assert_eq!(named(64, 1, 0.1), "");
         assert!(Machine::measured().bandwidth > 1e6);
     }
 

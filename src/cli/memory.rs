@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use crate::backend::Dtype;
 use crate::catalog::memory::{Need, Proposal, Shape, Use, of_machine};
+use crate::catalog::{Catalog, Entry};
 use crate::hub::bytes;
 use crate::language::Language;
 use crate::options::Settings;
@@ -66,11 +67,19 @@ impl Machine {
         Self { memory: of_machine(), cores, bandwidth: f64::INFINITY }
     }
 
-    /// Seconds until the first bodies of `n` candidates are there: a pass over prompt and bodies, and the
-    /// weights read once for each step.
-    pub fn seconds(&self, billions: f64, need: Need, n: usize) -> f64 {
+    /// Seconds until the first bodies of `n` candidates are there: the operations of prompt and bodies with the
+    /// weights that a token uses, all weights read for the prompt, and for each step those that its rows use.
+    pub fn seconds(&self, entry: &Entry, need: Need, n: usize) -> f64 {
+        let billions = entry.active.or(entry.parameters).unwrap_or_default();
         let operations = 2e9 * billions * (PROMPT + BODY * n as f64);
-        operations / (OPERATIONS * self.cores as f64) + BODY * need.weights as f64 / self.bandwidth
+        let read = need.weights as f64 + BODY * need.read as f64;
+        operations / (OPERATIONS * self.cores as f64) + read / self.bandwidth
+    }
+
+    /// The largest model of the catalog that fits, and is fast enough here.
+    pub fn proposal<'a>(&self, catalog: &'a Catalog, how: Use) -> Option<Proposal<'a>> {
+        let is_quick = |p: &Proposal| self.seconds(p.entry, p.need, how.n) <= PATIENCE;
+        catalog.proposal(self.memory?, how, &is_quick)
     }
 }
 
@@ -116,8 +125,7 @@ pub fn advice(session: &Session, language: Option<Language>) -> Option<String> {
         None => "small built-in pair".to_owned(),
     };
     let (machine, how) = (Machine::counted(), usage(&session.settings));
-    let is_quick = |p: &Proposal| machine.seconds(p.entry.parameters.unwrap_or_default(), p.need, how.n) <= PATIENCE;
-    let proposal = machine.memory.and_then(|memory| catalog.proposal_within(memory, how, &is_quick));
+    let proposal = machine.proposal(catalog, how);
     let help = match (other, proposal) {
         (Some(other), _) => format!("; on this machine is --model {}", other.name),
         (None, Some(p)) if p.entry.name != main.name && knows(&p.entry.languages) => {

@@ -27,9 +27,12 @@ mod test;
 mod tui;
 mod undo;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::hub::OPTIONS;
 
 /// N candidate completions of one prompt at nearly the price of one, picked by running your tests.
 #[derive(Debug, Parser)]
@@ -94,9 +97,21 @@ enum Command {
     Man(man::Args),
 }
 
+/// Arguments in which a repository is named as elsewhere, `-hf ORG/NAME:Q4_K_M`: this is `--model`, and of commands that
+/// take a name, the name.
+fn named_as_elsewhere(args: Vec<OsString>) -> Vec<OsString> {
+    let ends = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    let takes_name = args.get(1).is_some_and(|command| command == "models");
+    let is_option = |arg: &OsString| arg.to_str().is_some_and(|arg| OPTIONS.contains(&arg));
+    let replaced = |(at, arg): (usize, OsString)| {
+        if at < ends && is_option(&arg) { (!takes_name).then(|| "--model".into()) } else { Some(arg) }
+    };
+    args.into_iter().enumerate().filter_map(replaced).collect()
+}
+
 /// Parses the command line, runs the command and turns its outcome into an exit code.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(named_as_elsewhere(std::env::args_os().collect())) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are "errors" that go to stdout. A closed pipe is ignored.

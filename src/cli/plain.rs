@@ -1,7 +1,7 @@
 //! The screen's work as plain lines: candidates one after another, as they end, and a question which to take.
 //! For terminals that cannot place text, and for readers of one line after another.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -54,6 +54,8 @@ struct Printer<'a> {
     printed: BTreeSet<usize>,
     /// Candidates and the equal ones that are printed first.
     equal: Vec<(usize, usize)>,
+    /// Candidates that could not be written to their end, and why.
+    broken: BTreeMap<usize, String>,
 }
 
 impl Printer<'_> {
@@ -82,6 +84,9 @@ impl Printer<'_> {
 impl Follower for Printer<'_> {
     fn event(&mut self, event: &Event) {
         match event {
+            Event::Source(source::Event::Broken { candidate, why }) => {
+                self.broken.insert(*candidate, framed(why));
+            }
             Event::Source(source::Event::Finished { candidate, reason, text, .. }) => {
                 if let Some(slot) = self.texts.get_mut(*candidate) {
                     slot.clone_from(text);
@@ -90,7 +95,10 @@ impl Follower for Printer<'_> {
                 match reason {
                     FinishReason::Stop if self.job.has_tests() => {}
                     FinishReason::Stop => self.candidate(*candidate, ""),
-                    FinishReason::Length => self.candidate(*candidate, "cut at the token limit, not tested"),
+                    FinishReason::Length => {
+                        let why = self.broken.remove(candidate);
+                        self.candidate(*candidate, why.as_deref().unwrap_or("cut at the token limit, not tested"));
+                    }
                     FinishReason::Budget => self.candidate(*candidate, "cut by the time budget, not tested"),
                     FinishReason::Failed => self.candidate(*candidate, "broken off, not tested"),
                     FinishReason::Cancelled => self.candidate(*candidate, "stopped, not tested"),
@@ -197,6 +205,7 @@ pub fn run(session: &Session, job: Job, unprotected: bool) -> Result<u8, Failure
             texts: vec![String::new(); n],
             printed: BTreeSet::new(),
             equal: Vec::new(),
+            broken: BTreeMap::new(),
         };
         let (outcome, _) = follow(&run, &receive, printer)?;
         // At a question Ctrl-C ends the program.
@@ -273,6 +282,7 @@ fn undo(applied: &Applied, recorder: Option<&Recorder>) -> Result<u8, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::thoughts_took_all;
     use crate::job::TestsChoice;
     use crate::trial::{Status, Verdict};
 
@@ -298,6 +308,7 @@ mod tests {
             texts: vec![String::new(); 3],
             printed: BTreeSet::new(),
             equal: Vec::new(),
+            broken: BTreeMap::new(),
         };
         let finished = |candidate, reason, text: &str| {
             Event::Source(source::Event::Finished { candidate, reason, text: text.into(), mean_logprob: None })
@@ -305,6 +316,7 @@ mod tests {
         let verdict = Verdict { status: Status::Failed, ..Verdict::not_run("got\x1b[2J 2") };
         for event in [
             finished(0, FinishReason::Stop, "    return 2\n"),
+            Event::Source(source::Event::Broken { candidate: 1, why: thoughts_took_all(64) }),
             finished(1, FinishReason::Length, "    return\x1b[2J"),
             Event::Duplicate { candidate: 2, of: 0 },
             Event::Verdict { candidate: 2, outcome: Ok(verdict.clone()) },
@@ -312,7 +324,7 @@ mod tests {
         ] {
             printer.event(&event);
         }
-        assert!(said.starts_with("candidate B: cut at the token limit, not tested\ndef f():"), "{said}");
+        assert!(said.starts_with("candidate B: its thoughts took all 64 tokens: raise --max-tokens"), "{said}");
         assert!(said.contains("candidate A: FAIL: got 2\ndef f():"), "{said}");
         assert!(said.ends_with("    return 2\n\ncandidate C: the same as A\n\n"), "{said}");
         assert!(!said.contains('\x1b'), "{said}");

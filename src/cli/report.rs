@@ -18,7 +18,9 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
         let verdict = match (verdict.status, candidate.duplicate_of) {
             (Status::NotRun, Some(of)) => format!("same as {}", label(of)),
             (status, Some(of)) => format!("{} (same as {})", status.word(), label(of)),
-            (Status::NotRun, None) if sandbox.is_none() && candidate.finish != Some(FinishReason::Failed) => {
+            (Status::NotRun, None)
+                if sandbox.is_none() && candidate.finish != Some(FinishReason::Failed) && !candidate.is_broken =>
+            {
                 String::new()
             }
             (status, None) => format!("{}: {}", status.word(), framed(&verdict.words())),
@@ -71,6 +73,7 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::thoughts_took_all;
     use crate::job::Candidate;
     use crate::source::{SourceInfo, Summary};
     use crate::trial::Verdict;
@@ -95,6 +98,9 @@ mod tests {
         assert_eq!(plain[0], "> B    0 tokens  logprob   0.00  same as A");
         assert_eq!(plain[1], "  A    0 tokens  logprob   0.00", "nothing was to be run, so nothing is said of it");
         assert_eq!(plain[2], "  C    0 tokens  logprob   0.00  cut at the token limit");
+        report.candidates[2].is_broken = true;
+        report.candidates[2].verdict = Verdict::not_run(&thoughts_took_all(512));
+        assert!(lines(&report, None)[2].contains("its thoughts took all 512 tokens: raise --max-tokens, or choose"));
         report.candidates[0].verdict = Verdict::not_run("the tests hold no checks");
         report.candidates[1].verdict.status = Status::Passed;
         let tested = lines(&report, Some("sandboxed"));

@@ -23,7 +23,7 @@ with the options given here. What else there is: /health, and /metrics for Prome
 
 EXAMPLES
   bass-tui serve
-  bass-tui serve --model qwen2.5-coder-1.5b --listen 127.0.0.1:9000
+  bass-tui serve --model qwen2.5-coder-1.5b-instruct --listen 127.0.0.1:9000
   bass-tui serve --listen 0.0.0.0:8017 --token-file ~/.config/bass-tui/token
   curl http://127.0.0.1:8017/v1/completions -d '{\"prompt\": \"def add(a, b):\", \"max_tokens\": 32, \"n\": 8}'
 

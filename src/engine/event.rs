@@ -31,6 +31,13 @@ impl FinishReason {
     }
 }
 
+/// The sentence about a candidate that holds nothing but thoughts.
+pub fn thoughts_took_all(tokens: usize) -> String {
+    format!(
+        "its thoughts took all {tokens} tokens: raise --max-tokens, or choose a model that answers without thinking"
+    )
+}
+
 /// Something that happened during a generation. Within one generation the order is: `Prefill`*, then `Scored`
 /// where that was asked for, then `Tokens` and `Finished` (one per candidate) interleaved with one `Step` per
 /// decode step, then `Done`; or `Refused` at the start, or `Failed` at any point.
@@ -69,7 +76,8 @@ pub enum Event {
         /// How many of them were accepted.
         accepted: usize,
     },
-    /// One candidate cannot be written to its end; its `Finished` follows, with the reason `Failed`.
+    /// One candidate cannot be written to its end; its `Finished` follows, with the reason `Failed`, or with `Length`
+    /// where thoughts have used up its tokens.
     Broken {
         /// Index of the candidate.
         candidate: usize,

@@ -38,10 +38,10 @@ mod stop;
 pub use batch::Engine;
 pub use draft_length::DraftLength;
 pub use drafter::{ChainDrafter, Drafter, LookupDrafter, LookupSettings, ModelDrafter};
-pub use event::{Event, FinishReason, RequestId, StepStats, Summary};
+pub use event::{Event, FinishReason, RequestId, StepStats, Summary, thoughts_took_all};
 pub use profile::Profile;
 pub(crate) use rank::{Standing, rank};
-pub use request::{GenerateOptions, Reading, StopRules, TextStop};
+pub use request::{GenerateOptions, Reading, StopRules, TextStop, Thinks};
 pub(crate) use stats::Stats;
 pub(crate) use stop::Text;
 

@@ -15,6 +15,9 @@ pub type TextStop = Arc<dyn Fn(&str) -> Option<usize> + Send + Sync>;
 /// is over, returns as much of that text as is certain, and whether nothing of it is to come any more.
 pub type Reading = Arc<dyn Fn(&str, bool) -> (String, bool) + Send + Sync>;
 
+/// The answer so far holds nothing but the model's thoughts.
+pub type Thinks = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
 /// When a candidate ends, and what of the model's text is the candidate's.
 #[derive(Clone, Default)]
 pub struct StopRules {
@@ -24,6 +27,8 @@ pub struct StopRules {
     pub text: Option<TextStop>,
     /// The part of an answer that is the candidate's text, for all other rules as well; `None`: all of it.
     pub reading: Option<Reading>,
+    /// Tells whether an answer is nothing but thoughts, to say so where it has used up its tokens; `None`: it never is.
+    pub thinks: Option<Thinks>,
     /// The model's own end-of-text ids are ignored.
     pub ignore_eos: bool,
 }
@@ -34,6 +39,7 @@ impl fmt::Debug for StopRules {
             .field("strings", &self.strings)
             .field("text", &self.text.is_some())
             .field("reading", &self.reading.is_some())
+            .field("thinks", &self.thinks.is_some())
             .field("ignore_eos", &self.ignore_eos)
             .finish()
     }

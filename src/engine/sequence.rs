@@ -131,6 +131,11 @@ impl Sequence {
         self.text.as_str()
     }
 
+    /// Nothing but the model's thoughts was written.
+    pub fn is_thought(&self) -> bool {
+        self.text.is_thought(&self.options.stop)
+    }
+
     /// Mean of the raw log-probabilities, 0 without tokens.
     pub fn mean_logprob(&self) -> f32 {
         if self.logprobs.is_empty() {

@@ -89,6 +89,11 @@ impl Text {
     pub fn as_str(&self) -> &str {
         &self.whole
     }
+
+    /// Nothing but the model's thoughts was written.
+    pub fn is_thought(&self, rules: &StopRules) -> bool {
+        self.whole.is_empty() && rules.thinks.as_ref().is_some_and(|thinks| thinks(&self.answer))
+    }
 }
 
 /// Length of the longest end of `text` that could be the beginning of a stop string.

@@ -45,7 +45,9 @@ impl HubCache {
         let place = self.folder.join(repository.folder_name());
         let snapshots = place.join("snapshots");
         let whole = |folder: PathBuf| match &repository.file {
-            None => is_complete(&folder).then_some(ModelFiles::Folder(folder)),
+            None if is_complete(&folder) => Some(ModelFiles::Folder(folder)),
+            None if folder.join(CONFIG).exists() => None,
+            None => gguf_in(&folder, &repository.id, "").map(ModelFiles::Gguf),
             Some(pattern) => gguf_in(&folder, &repository.id, pattern).map(ModelFiles::Gguf),
         };
         let commit = files::text(&place.join("refs").join(&repository.revision), files::TEXT);
@@ -60,6 +62,21 @@ impl HubCache {
         let mut all: Vec<PathBuf> = fs::read_dir(&snapshots).ok()?.filter_map(Result::ok).map(|e| e.path()).collect();
         all.sort_by_key(|f| (fs::metadata(f).and_then(|m| m.modified()).ok(), f.clone()));
         all.into_iter().rev().find_map(whole)
+    }
+}
+
+impl HubCache {
+    /// Names of the GGUF files of a repository that are here, of all its revisions.
+    pub fn gguf_names(&self, repository: &Repository) -> Vec<String> {
+        let snapshots = self.folder.join(repository.folder_name()).join("snapshots");
+        let mut names = Vec::new();
+        for snapshot in fs::read_dir(snapshots).into_iter().flatten().filter_map(Result::ok) {
+            collect(&snapshot.path(), "", 2, &mut names);
+        }
+        names.retain(|name| gguf::is_name(name.as_ref()));
+        names.sort();
+        names.dedup();
+        names
     }
 }
 
@@ -217,6 +234,11 @@ mod tests {
         put("snapshots/bbb/q/m-q8-00001-of-00002.gguf", "");
         assert_eq!(find("org/name:q8"), None);
         put("snapshots/bbb/q/m-q8-00002-of-00002.gguf", "");
-        assert_eq!(find("org/name:q8").as_deref(), Some("bbb/q/m-q8-00001-of-00002.gguf"));
+        assert_eq!(find("hf.co/org/name:Q8").as_deref(), Some("bbb/q/m-q8-00001-of-00002.gguf"));
+        assert_eq!(cache.gguf_names(&Repository::parse("org/name:q4").unwrap()).len(), 2);
+        assert_eq!(find("org/name").as_deref(), Some("bbb"), "weights in the other layout first");
+        fs::remove_dir_all(model.join("snapshots/aaa")).unwrap();
+        fs::remove_file(model.join("snapshots/bbb/config.json")).unwrap();
+        assert_eq!(find("org/name").as_deref(), Some("bbb/q/m-q8-00001-of-00002.gguf"), "the only model");
     }
 }

@@ -27,4 +27,4 @@ pub use access::Access;
 pub use cache::HubCache;
 pub use error::HubError;
 pub use pull::{Event, bytes, pull};
-pub use repository::Repository;
+pub use repository::{OPTIONS, Repository};

@@ -62,7 +62,7 @@ pub fn pull(
     let pulling = Pulling { blobs, tell, snapshot: place.join("snapshots").join(&listing.commit) };
     let described = pulling.fetch(&listing.description(repository)?)?;
     let mut files = vec![described];
-    if repository.file.is_none() {
+    if !listing.is_gguf(repository) {
         pulling.check()?;
         files.push(pulling.fetch(&listing.weights(repository, &pulling.shards()?)?)?);
     }

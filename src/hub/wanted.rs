@@ -93,6 +93,12 @@ impl Listing {
         Ok(Self { commit: document.sha, files: files.collect() })
     }
 
+    /// A GGUF file of it is meant: it is named, or there is nothing else.
+    pub fn is_gguf(&self, repository: &Repository) -> bool {
+        let has_gguf = || self.files.iter().any(|file| gguf::is_name(file.path.as_ref()));
+        repository.file.is_some() || !self.has(WEIGHTS) && !self.has(INDEX) && has_gguf()
+    }
+
     fn has(&self, path: &str) -> bool {
         self.files.iter().any(|file| file.path == path)
     }
@@ -105,16 +111,14 @@ impl Listing {
     pub fn description(&self, repository: &Repository) -> Result<Vec<Remote>, HubError> {
         let id = repository.id.clone();
         let paths: Vec<&str> = self.files.iter().map(|file| file.path.as_str()).collect();
-        if let Some(pattern) = &repository.file {
+        if self.is_gguf(repository) {
+            let pattern = repository.file.as_deref().unwrap_or_default();
             return Ok(self.named(&gguf_files(&id, &paths, pattern)?));
         }
         let missing =
             |what, instead: &str| Err(HubError::NoModel { id: id.clone(), what, instead: instead.to_owned() });
         if !self.has(WEIGHTS) && !self.has(INDEX) {
             let pickle = |path: &&str| [".bin", ".pt", ".pth", ".ckpt"].iter().any(|end| path.ends_with(end));
-            if paths.iter().any(|path| gguf::is_name(path.as_ref())) {
-                gguf_files(&id, &paths, "")?;
-            }
             return match paths.into_iter().find(pickle) {
                 Some(file) => Err(HubError::Pickles { id: id.clone(), file: file.to_owned() }),
                 None => missing(WEIGHTS, ""),
@@ -146,17 +150,32 @@ impl Listing {
     }
 }
 
+/// The quantisation that is meant where none is written, as other programs have it.
+const USUAL: &str = "Q4_K_M";
+
 /// The files of the one model that `pattern` means: a name, a pattern with `*` and `?`, or a part between the
-/// marks of a name such as `Q4_K_M`.
+/// marks of a name such as `Q4_K_M`. An empty one means the only model, or that of the usual quantisation.
 pub fn gguf_files<'a>(id: &str, paths: &[&'a str], pattern: &str) -> Result<Vec<&'a str>, HubError> {
     let all: Vec<&str> = paths.iter().copied().filter(|path| gguf::is_name(path.as_ref())).collect();
     let exact: Vec<&str> = all.iter().copied().filter(|path| *path == pattern).collect();
-    let found: Vec<&str> =
-        if exact.is_empty() { all.iter().copied().filter(|path| matches(pattern, path)).collect() } else { exact };
-    let model = |path: &'a str| gguf::part_of(path).map_or(path, |part| part.name);
-    let mut models: Vec<&str> = found.iter().map(|path| model(path)).collect();
-    models.sort_unstable();
-    models.dedup();
+    let by_name = |pattern: &str| all.iter().copied().filter(|path| matches(pattern, path)).collect::<Vec<_>>();
+    let found = match pattern {
+        _ if !exact.is_empty() => exact,
+        "" => all.iter().copied().filter(|path| !is_part_of_another(path)).collect(),
+        pattern => by_name(pattern),
+    };
+    let mut models = models_of(&found);
+    if models.len() > 1 && pattern.is_empty() {
+        models = models_of(&by_name(USUAL));
+    }
+    if models.len() > 1 {
+        // `UD-Q4_K_M` is another quantisation than `Q4_K_M`, and a whole file holds what its parts do.
+        let is_other = |name: &&str| !pattern.to_lowercase().contains("ud-") && name.to_lowercase().contains("ud-");
+        let plain: Vec<&str> = models.iter().copied().filter(|name| !is_other(name)).collect();
+        let whole = |name: &&str| plain.iter().any(|other| other.strip_suffix(".gguf") == Some(name));
+        let chosen: Vec<&str> = plain.iter().copied().filter(|name| !whole(name)).collect();
+        models = if chosen.len() == 1 { chosen } else { models };
+    }
     let choose = |found| {
         let mut names: Vec<&str> = all.iter().copied().take(40).collect();
         if names.is_empty() {
@@ -169,9 +188,27 @@ pub fn gguf_files<'a>(id: &str, paths: &[&'a str], pattern: &str) -> Result<Vec<
         [] if pattern.is_empty() => choose("what has to be chosen"),
         [] => choose("no file"),
         // All parts, whichever of them was named.
-        [one] => Ok(all.into_iter().filter(|path| model(path) == one).collect()),
+        [one] => Ok(all.into_iter().filter(|path| model_of(path) == one).collect()),
         _ => choose("more than one file"),
     }
+}
+
+/// The model that a file belongs to: the name of its parts without their numbers, or the file itself.
+fn model_of(path: &str) -> &str {
+    gguf::part_of(path).map_or(path, |part| part.name)
+}
+
+fn models_of<'a>(paths: &[&'a str]) -> Vec<&'a str> {
+    let mut models: Vec<&str> = paths.iter().map(|path| model_of(path)).collect();
+    models.sort_unstable();
+    models.dedup();
+    models
+}
+
+/// The file is no model of its own: it reads images, or holds what a quantisation was made with.
+fn is_part_of_another(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    ["mmproj", "imatrix"].iter().any(|word| name.contains(word))
 }
 
 /// `pattern` means the file, by its whole path or its name alone; case does not count.
@@ -188,7 +225,7 @@ fn matches(pattern: &str, path: &str) -> bool {
     let whole = |(at, part): (usize, &str)| {
         edge(name[..at].chars().next_back()) && edge(name[at + part.len()..].chars().next())
     };
-    !pattern.is_empty() && name.match_indices(pattern.as_str()).any(whole)
+    !pattern.is_empty() && !is_part_of_another(name) && name.match_indices(pattern.as_str()).any(whole)
 }
 
 /// `*` is any text, `?` any byte. Linear in the text for each `*`.
@@ -274,6 +311,34 @@ mod tests {
         }
         assert!(found("*Q4*").unwrap_err().contains("*Q4* is more than one file of a/b"));
         assert!(found("q5_0").unwrap_err().contains("q5_0 is no file of a/b"));
+    }
+
+    #[test]
+    fn a_quantisation_means_one_file() {
+        let paths = [
+            "m-Q4_K_M.gguf", "m-UD-Q4_K_M.gguf", "m-UD-Q4_K_XL.gguf", "m-F16.gguf", "mmproj-F16.gguf", "m-Q5_K_M.gguf",
+            "m-Q5_K_M-00001-of-00002.gguf", "m-Q5_K_M-00002-of-00002.gguf", "Q8_0/m-Q8_0-00001-of-00002.gguf",
+            "Q8_0/m-Q8_0-00002-of-00002.gguf", "imatrix.gguf",
+        ];
+        let found = |name: &str| wanted(&paths, name).unwrap();
+        for (pattern, file) in [
+            ("Q4_K_M", "m-Q4_K_M.gguf"),
+            ("ud-q4_k_m", "m-UD-Q4_K_M.gguf"),
+            ("Q4_K_XL", "m-UD-Q4_K_XL.gguf"),
+            ("UD-Q4_K_XL", "m-UD-Q4_K_XL.gguf"),
+            ("F16", "m-F16.gguf"),
+            ("q5_k_m", "m-Q5_K_M.gguf"),
+        ] {
+            assert_eq!(found(&format!("hf.co/a/b:{pattern}")), [file], "{pattern}");
+        }
+        assert_eq!(found("a/b"), ["m-Q4_K_M.gguf"], "the usual one");
+        assert_eq!(found("a/b:Q8_0").len(), 2, "all parts");
+        assert_eq!(found("a/b:mmproj-F16.gguf"), ["mmproj-F16.gguf"]);
+        assert_eq!(wanted(&["m.gguf", "mmproj-F16.gguf"], "a/b").unwrap(), ["m.gguf"], "the only one");
+        let refused = wanted(&paths, "a/b:Q2_K").unwrap_err();
+        assert!(refused.contains("Q2_K is no file of a/b") && refused.contains("m-UD-Q4_K_XL.gguf"), "{refused}");
+        let several = wanted(&["a-Q4_K_M.gguf", "b-Q4_K_M.gguf"], "a/b:Q4_K_M").unwrap_err();
+        assert!(several.contains("more than one file of a/b, which has a-Q4_K_M.gguf, b-Q4_K_M.gguf"), "{several}");
     }
 
     #[test]

@@ -273,6 +273,7 @@ impl Job {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
         if let (Some(chat), Some(target)) = (&window.chat, self.target()) {
             rules.reading = Some(prompt::chat::reading(chat, target.requested()));
+            rules.thinks = Some(prompt::chat::thinks(chat));
         }
         if let Some(target) = self.target().filter(|_| defaults).cloned() {
             rules.text = Some(Arc::new(move |text: &str| target.end_of(text)));

@@ -107,6 +107,9 @@ pub struct Candidate {
     pub duplicate_of: Option<usize>,
     /// The verdict of the tests.
     pub verdict: Verdict,
+    /// The source has said why there is nothing to test; the verdict has its words.
+    #[serde(skip)]
+    pub is_broken: bool,
 }
 
 impl Candidate {
@@ -126,6 +129,7 @@ impl Candidate {
             finish: None,
             duplicate_of: None,
             verdict: Verdict::not_run("no tests"),
+            is_broken: false,
         }
     }
 }
@@ -330,7 +334,7 @@ impl State {
             }
             From::Broken { candidate, why } => {
                 if let Some(c) = self.candidates.get_mut(*candidate) {
-                    c.verdict = Verdict::not_run(why);
+                    (c.verdict, c.is_broken) = (Verdict::not_run(why), true);
                 }
             }
             From::Finished { candidate, reason, text, mean_logprob } => {
@@ -357,7 +361,7 @@ impl State {
     fn ended(&mut self, shared: &Arc<Mutex<Self>>, candidate: usize) {
         let has_passed = self.has_passed();
         let c = &mut self.candidates[candidate];
-        if c.finish == Some(FinishReason::Failed) {
+        if c.finish == Some(FinishReason::Failed) || c.is_broken {
             return;
         }
         if c.finish.is_some_and(FinishReason::is_cut) {

@@ -32,6 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 const STACK: usize = 128 << 20;
 /// Deepest nesting of macros and loops.
 const DEPTH: usize = 100;
+/// How the sentence about a template begins that takes too long.
+const SLOW: &str = "it takes more than";
 /// Stands for the user's words while the template is run.
 const WORDS: &str = "5fJ2wordsQ7";
 /// The date that templates are told, always the same: a prompt must not depend on the day.
@@ -53,6 +55,47 @@ const DATE: &[(&str, &str)] = &[
 const TURN_ENDS: &[&str] = &["<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|EOT|>", "<|end_of_text|>"];
 /// Mark that begins the thoughts of models whose template says so.
 const THINK: &str = "<think>";
+/// Marks around thoughts.
+const THOUGHTS: &[(&str, &str)] = &[(THINK, "</think>"), ("<thinking>", "</thinking>"), ("[THINK]", "[/THINK]")];
+
+/// A setting by which a template asks for an answer without thoughts, which would take the tokens that the function
+/// needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Switch {
+    Flag(&'static str, bool),
+    Text(&'static str, &'static str),
+    /// Behind the user's words.
+    Words(&'static str),
+}
+
+/// Those that are known, in the order in which they are tried.
+const SWITCHES: &[Switch] = &[
+    Switch::Flag("enable_thinking", false),
+    Switch::Flag("thinking", false),
+    Switch::Flag("think", false),
+    Switch::Text(EFFORT, "none"),
+    Switch::Text(EFFORT, "minimal"),
+    Switch::Text(EFFORT, LEAST),
+    Switch::Words("/no_think"),
+];
+/// Some templates compare its value, others write down whatever it is: these know [`LEAST`].
+const EFFORT: &str = "reasoning_effort";
+const LEAST: &str = "low";
+
+impl Switch {
+    /// What a template that has it mentions.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Flag(name, _) | Self::Text(name, _) => name,
+            Self::Words(words) => words,
+        }
+    }
+}
+
+/// The text ends within thoughts.
+fn is_thinking(text: &str) -> bool {
+    THOUGHTS.iter().any(|(open, close)| text.rfind(open) > text.rfind(close))
+}
 
 /// The names of those models that were taught conversations hold one of these words.
 const NAMES: &[&str] = &["instruct", "chat", "it"];
@@ -76,6 +119,7 @@ pub struct Chat {
     before: String,
     after: String,
     ends: Vec<String>,
+    switch: Option<Switch>,
     /// For conversations of more than one turn; `None` where a server has it.
     template: Option<Template>,
 }
@@ -157,7 +201,7 @@ impl Template {
                 &format!("it has {} bytes, expected at most {MOST_BYTES}", self.text.len()),
             ));
         }
-        let text = self.run(&[(Role::User, WORDS.to_owned())]).map_err(|problem| failed(&self.path, &problem))?;
+        let (text, switch) = self.without_thoughts().map_err(|problem| failed(&self.path, &problem))?;
         let mut parts = text.split(WORDS);
         match (parts.next(), parts.next(), parts.next()) {
             (Some(before), Some(after), None) => {
@@ -165,26 +209,56 @@ impl Template {
                 let mut ends: Vec<String> = TURN_ENDS.iter().filter(|name| end(name)).map(|&s| s.to_owned()).collect();
                 ends.extend(self.tokens.iter().filter(|(name, _)| name == "eos_token").map(|(_, text)| text.clone()));
                 let template = Some(self.clone());
-                Ok(Chat { before: before.to_owned(), after: after.to_owned(), ends, template })
+                Ok(Chat { before: before.to_owned(), after: after.to_owned(), ends, switch, template })
             }
             _ => Err(failed(&self.path, "it does not show what the user says exactly once")),
         }
     }
 
+    /// Its text for one turn of the user, by the first switch that changes it and leaves no thoughts open. A template
+    /// ignores names that it does not know, and may refuse a value: by the text alone it can be told.
+    fn without_thoughts(&self) -> Result<(String, Option<Switch>), String> {
+        let run = |switch| self.run(&[(Role::User, WORDS.to_owned())], switch);
+        let plain = run(None)?;
+        let is_known = |switch: &Switch| self.text.contains(switch.name());
+        let mut names = SWITCHES.iter().copied().filter(is_known).peekable();
+        // It writes down what it does not know.
+        let is_written = names.peek().is_some()
+            && self.text.contains(EFFORT)
+            && run(Some(Switch::Text(EFFORT, WORDS))).is_ok_and(|text| text.matches(WORDS).count() > 1);
+        for switch in names {
+            let is_least = !matches!(switch, Switch::Text(_, value) if value != LEAST);
+            if is_written && !is_least {
+                continue;
+            }
+            match run(Some(switch)) {
+                Ok(text) if text != plain && !is_thinking(&text) => return Ok((text, Some(switch))),
+                Err(problem) if problem.starts_with(SLOW) => break,
+                _ => {}
+            }
+        }
+        Ok((plain, None))
+    }
+
     /// Runs it on `turns`, in a thread that may be left behind.
-    fn run(&self, turns: &[(Role, String)]) -> Result<String, String> {
+    fn run(&self, turns: &[(Role, String)], switch: Option<Switch>) -> Result<String, String> {
         objects_stand_alone(&self.text)?;
-        let (template, turns, (send, receive)) = (self.clone(), turns.to_vec(), channel());
+        let (template, mut turns, (send, receive)) = (self.clone(), turns.to_vec(), channel());
+        if let (Some(Switch::Words(words)), Some((_, said))) =
+            (switch, turns.iter_mut().rfind(|(role, _)| *role == Role::User))
+        {
+            *said = format!("{said} {words}");
+        }
         let run = move || {
-            let said = panics::contain(|| template.run_here(&turns).map_err(|error| sentence(&error)));
+            let said = panics::contain(|| template.run_here(&turns, switch).map_err(|error| sentence(&error)));
             let _ = send.send(said.and_then(|said| said));
         };
         let thread = std::thread::Builder::new().name("chat template".to_owned()).stack_size(STACK).spawn(run);
         thread.map_err(|error| format!("its thread could not be started: {error}"))?;
-        receive.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(format!("it takes more than {} s", PATIENCE.as_secs())))
+        receive.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(format!("{SLOW} {} s", PATIENCE.as_secs())))
     }
 
-    fn run_here(&self, turns: &[(Role, String)]) -> Result<String, Error> {
+    fn run_here(&self, turns: &[(Role, String)], switch: Option<Switch>) -> Result<String, Error> {
         let mut environment = Environment::new();
         // As the library does for which templates are written.
         environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
@@ -202,17 +276,22 @@ impl Template {
         environment.add_test("iterable", |value: &Value| !value.is_none() && value.try_iter().is_ok());
         let text = without_marks(&self.text.replace("\r\n", "\n").replace('\r', "\n"));
         environment.add_template("chat", &text)?;
-        let tokens = Value::from(self.tokens.iter().cloned().collect::<BTreeMap<String, String>>());
+        let mut more: BTreeMap<&str, Value> =
+            self.tokens.iter().map(|(name, text)| (name.as_str(), Value::from(text.as_str()))).collect();
+        match switch {
+            Some(Switch::Flag(name, value)) => drop(more.insert(name, Value::from(value))),
+            Some(Switch::Text(name, value)) => drop(more.insert(name, Value::from(value))),
+            Some(Switch::Words(_)) | None => {}
+        }
+        let more = Value::from_pairs(more);
         let turns: Vec<Value> =
             turns.iter().map(|(role, words)| context! { role => role.name(), content => words }).collect();
         let asked = context! {
             messages => turns,
             add_generation_prompt => true,
-            // Thoughts would take the tokens that the function needs.
-            enable_thinking => false,
             tools => (),
             documents => (),
-            ..tokens
+            ..more
         };
         environment.get_template("chat")?.render(asked)
     }
@@ -221,7 +300,7 @@ impl Template {
 impl Chat {
     /// For a server that has the template: only the user's words are sent.
     pub fn of_server() -> Self {
-        Self { before: String::new(), after: String::new(), ends: Vec::new(), template: None }
+        Self { before: String::new(), after: String::new(), ends: Vec::new(), switch: None, template: None }
     }
 
     /// The prompt in which the user says this.
@@ -238,7 +317,7 @@ impl Chat {
         // None begins like another.
         let stand_in = |number: usize| format!("{WORDS}{number}e");
         let shown: Vec<_> = turns.iter().enumerate().map(|(number, (role, _))| (*role, stand_in(number))).collect();
-        let text = template.run(&shown).map_err(|problem| failed(&template.path, &problem))?;
+        let text = template.run(&shown, self.switch).map_err(|problem| failed(&template.path, &problem))?;
         let mut parts = text.split(WORDS);
         let mut prompt = parts.next().unwrap_or_default().to_owned();
         for part in parts {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::code::RequestedFunction;
-use crate::engine::Reading;
+use crate::code::{self, RequestedFunction};
+use crate::engine::{Reading, Thinks};
 use crate::language::Language;
 use crate::model::Chat;
 
@@ -28,4 +28,10 @@ pub fn reading(chat: &Chat, function: RequestedFunction) -> Reading {
     Arc::new(move |answer: &str, over: bool| {
         if begun.is_empty() { function.read(answer, over) } else { function.read(&format!("{begun}{answer}"), over) }
     })
+}
+
+/// Tells whether such an answer is nothing but thoughts so far.
+pub fn thinks(chat: &Chat) -> Thinks {
+    let begun = chat.begun();
+    Arc::new(move |answer: &str| code::prose(&format!("{begun}{answer}")).thinks)
 }

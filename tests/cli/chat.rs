@@ -64,6 +64,33 @@ fn a_model_is_asked_through_its_template_where_its_name_says_so() {
 }
 
 #[test]
+fn thoughts_that_take_all_tokens_are_said() {
+    let world = World::new();
+    let model = chat_model(&world, "tiny-instruct");
+    let args = [STUB, "--model", &model, "-n", "2", "--max-tokens", "8", "--temperature", "0", "--tests", "auto"];
+    let settings = |template: &str| {
+        let settings = serde_json::json!({ "chat_template": template, "bos_token": "<s>" }).to_string();
+        fs::write(world.work().join("tiny-instruct/tokenizer_config.json"), settings).expect("a file");
+    };
+    // Its answers begin within thoughts, which the random model never ends.
+    settings(&format!("{TEMPLATE}<think>\n"));
+    let why = "its thoughts took all 8 tokens: raise --max-tokens, or choose a model that answers without thinking";
+    // None can be picked.
+    let report = world.run(&[&["complete"], &args[..], &["--json"]].concat()).code(1).json();
+    for candidate in report["candidates"].as_array().expect("candidates") {
+        assert_eq!((&candidate["text"], &candidate["finish"]), (&"".into(), &"length".into()), "{candidate}");
+        assert_eq!(candidate["verdict"]["message"], why, "{candidate}");
+    }
+    let done = world.run(&[&["complete"], &args[..]].concat()).code(1);
+    assert!(done.err.contains(why), "{}", done.err);
+    // A switch of the template turns them off.
+    settings(&format!(
+        "{TEMPLATE}{{% if not thinking | default(true) %}}<think></think>{{% else %}}<think>{{% endif %}}"
+    ));
+    assert!(!world.run(&[&["complete"], &args[..]].concat()).err.contains("thoughts"));
+}
+
+#[test]
 fn a_model_of_ollama_is_known_by_the_name_of_its_manifest() {
     let world = World::new();
     let folder = PathBuf::from(model("qwen2"));

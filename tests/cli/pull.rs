@@ -75,6 +75,59 @@ fn an_entry_brings_its_draft_model() {
 }
 
 #[test]
+fn a_quantisation_is_named_as_elsewhere() {
+    let content = |name: &str| {
+        let bytes = name.as_bytes().to_vec();
+        let etag = name.replace('.', "-");
+        (name.to_owned(), Content { etag, bytes, large: true })
+    };
+    let files = [
+        "m-Q4_K_M.gguf", "m-UD-Q4_K_XL.gguf", "mmproj-F16.gguf", "m-Q8_0-00001-of-00002.gguf",
+        "m-Q8_0-00002-of-00002.gguf",
+    ];
+    let files = files.map(content).into();
+    let (world, hub) = (World::new(), Hub::start("org/tiny", files));
+    run(&world, &hub, &["models", "pull", "-hf", "org/tiny:Q2_K"]).refused(2, &["Q2_K is no file", "m-Q4_K_M.gguf"]);
+    let file = |name: &str| {
+        let path = world.run(&["models", "path", name]).code(0).out;
+        path.trim_end().rsplit('/').next().unwrap().to_owned()
+    };
+    for (args, found) in [
+        (&["hf.co/org/tiny:q4_k_m"][..], "m-Q4_K_M.gguf"),
+        (&["https://huggingface.co/org/tiny:UD-Q4_K_XL"], "m-UD-Q4_K_XL.gguf"),
+        (&["-hf", "org/tiny:Q8_0"], "m-Q8_0-00001-of-00002.gguf"),
+    ] {
+        let done = run(&world, &hub, &[&["models", "pull"], args].concat()).code(0);
+        assert!(done.out.contains("use it with --model"), "{}", done.out);
+        assert_eq!(file(args.last().unwrap()), found);
+    }
+    // Without one it is the usual one, as those programs have it.
+    run(&world, &hub, &["models", "pull", "--hf-repo", "org/tiny"]).code(0);
+    assert_eq!(file("hf.co/org/tiny"), "m-Q4_K_M.gguf");
+    world.run(&["models", "path", "org/tiny:Q2_K"]).refused(2, &["are here m-Q4_K_M.gguf, m-Q8_0-00001-of-00002.gguf"]);
+    // Elsewhere it is `--model`, and a setting may be written so.
+    let stub = ["complete", "-hf", "org/tiny:Q4_K_M", "--prompt-ids", "1"];
+    world.run(&stub).refused(2, &["m-Q4_K_M.gguf"]);
+    world.config("model = '-hf hf.co/org/tiny:UD-Q4_K_XL'\n");
+    world.run(&["complete", "--prompt-ids", "1"]).refused(2, &["m-UD-Q4_K_XL.gguf"]);
+    world.config("model = '-hf org/other:Q8_0'\n");
+    world.run(&["complete", "--prompt-ids", "1"]).refused(2, &["models pull org/other:Q8_0"]);
+}
+
+#[test]
+fn what_cannot_be_read_is_not_downloaded() {
+    let (world, hub) = (World::new(), Hub::start("org/tiny", files()));
+    let folder = world.surroundings()[0].1.clone();
+    fs::create_dir_all(&folder).unwrap();
+    let toml = "[[model]]\nname = 'new'\nmain = 'org/tiny:m.gguf'\narchitecture = 'unheard-of'\n";
+    fs::write(folder.join("models.toml"), toml).unwrap();
+    run(&world, &hub, &["models", "pull", "new"]).refused(2, &["cannot read its architecture unheard-of"]);
+    assert_eq!(hub.asked().len(), 0);
+    let listed = world.run(&["models"]).code(0).out;
+    assert!(listed.contains("cannot be used: this version cannot read unheard-of"), "{listed}");
+}
+
+#[test]
 fn refused_downloads_have_their_exit_codes() {
     let (world, hub) = (World::new(), Hub::start("org/tiny", files()));
     run(&world, &hub, &["models", "pull", "org/none"]).refused(2, &["no repository org/none"]);

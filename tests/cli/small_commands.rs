@@ -51,7 +51,8 @@ fn bash_completes_what_is_typed() {
     };
     assert_eq!(typed(&["comp"]), ["complete", "completions"]);
     assert_eq!(typed(&["complete", "--dtype", "b"]), ["bf16"]);
-    assert_eq!(typed(&["--model", "qwen2.5-coder-1"]), ["qwen2.5-coder-1.5b", "qwen2.5-coder-14b"]);
+    let coders = ["1.5b-instruct", "14b-instruct", "1.5b", "14b"].map(|size| format!("qwen2.5-coder-{size}"));
+    assert_eq!(typed(&["--model", "qwen2.5-coder-1"]), coders);
     assert_eq!(typed(&["models", "show", "built"]), ["built-in"]);
 }
 

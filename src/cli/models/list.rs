@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::catalog::memory::{Need, PROMPT, Shape, of_machine};
+use crate::catalog::memory::{Need, PROMPT, Shape};
 use crate::catalog::{Catalog, Entry, ExternalModel};
 use crate::cli::failure::Failure;
-use crate::cli::memory::usage;
+use crate::cli::memory::{Machine, usage};
 use crate::cli::output::print;
 use crate::cli::session::Session;
-use crate::hub::bytes;
+use crate::hub::{Repository, bytes};
 use crate::language::Language;
 use crate::model::{ModelFiles, Outline};
 use crate::source::server::{Address, Nearby, nearby};
@@ -46,8 +46,9 @@ struct ListedModel {
 /// Prints all entries, and the models of other programs.
 pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
     let (catalog, how) = (&session.catalog, usage(&session.settings));
-    let memory = of_machine();
-    let proposal = memory.and_then(|memory| catalog.proposal(memory, how));
+    let machine = Machine::measured();
+    let memory = machine.memory;
+    let proposal = machine.proposal(catalog, how);
     let need = |entry: Option<&Entry>, outline: Option<&Outline>| {
         let main = outline.map(Shape::of_model).or_else(|| Shape::of_entry(entry?))?;
         let draft = entry.and_then(|entry| draft(catalog, entry));
@@ -58,10 +59,15 @@ pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
         let here = outline.is_some();
         let (outline, problem) =
             outline.map_or((None, None), |read| read.map_or_else(|e| (None, Some(e)), |o| (Some(o), None)));
+        let cannot = |name: &str| format!("this version cannot read {name}");
+        let problem = problem.or_else(|| entry.filter(|_| !here)?.unreadable().map(cannot));
         let need = need(entry, outline.as_ref()).filter(|_| problem.is_none());
         let written = entry.and_then(|e| e.parameters).map(|billions| (billions * 1e9) as u64);
         let context = outline.as_ref().map(|o| o.spec.context).or_else(|| Some(entry?.context? as usize));
-        let stored = || entry.and_then(|e| e.dtype).map(|dtype| format!("{dtype:?}").to_uppercase());
+        let stored = || match entry.and_then(|e| e.dtype) {
+            Some(dtype) => Some(format!("{dtype:?}").to_uppercase()),
+            None => Repository::parse(&entry?.main)?.file,
+        };
         ListedModel {
             name: name.to_owned(),
             description: entry.map_or_else(
@@ -118,7 +124,12 @@ pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
         let (name, takes) = (&proposal.entry.name, bytes(proposal.need.bytes()));
         let here = models.iter().any(|model| model.name == *name && model.here);
         let pull = if here { String::new() } else { format!("bass-tui models pull {name}, then ") };
-        let _ = writeln!(out, "Recommended here: {name}, {takes}: {pull}{}", proposal.flags());
+        let seconds = machine.seconds(proposal.entry, proposal.need, how.n).ceil();
+        let _ = writeln!(
+            out,
+            "Recommended here: {name}, {takes}, about {seconds:.0} s until the first bodies: {pull}{}",
+            proposal.flags()
+        );
     }
     print(&out)?;
     Ok(0)
@@ -134,7 +145,7 @@ fn draft(catalog: &Catalog, entry: &Entry) -> Option<Shape> {
     let source = entry.draft.as_ref()?;
     let files = catalog.files(source, &entry.name).ok();
     let outline = files.and_then(|files| Outline::read(&files).ok());
-    let written = || catalog.entries.iter().find(|e| e.main == *source).and_then(Shape::of_entry);
+    let written = || catalog.by_main(source).and_then(Shape::of_entry);
     outline.as_ref().map(Shape::of_model).or_else(written)
 }
 

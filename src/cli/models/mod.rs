@@ -28,11 +28,12 @@ shows.
 EXAMPLES
   bass-tui models
   bass-tui models show built-in
-  bass-tui models pull qwen2.5-coder-1.5b                      its draft model, too
+  bass-tui models pull qwen2.5-coder-1.5b-instruct             its draft model, too
   bass-tui models pull ORG/NAME                                any repository; ORG/NAME@REVISION
-  bass-tui models pull ORG/NAME-GGUF:Q4_K_M                    one GGUF file, all its parts
+  bass-tui models pull ORG/NAME-GGUF:Q4_K_M                    one GGUF file, all its parts; also as hf.co/ORG/NAME-GGUF:Q4_K_M
+  bass-tui models pull -hf ORG/NAME-GGUF:UD-Q4_K_XL            as llama.cpp takes it; -hf stands for --model of other commands, too
   bass-tui models show ~/models/qwen2-1.5b --json
-  bass-tui complete --model qwen2.5-coder-1.5b --file stats.py:rolling_max")]
+  bass-tui complete --model qwen2.5-coder-1.5b-instruct --file stats.py:rolling_max")]
 pub struct Args {
     #[command(subcommand)]
     action: Option<Action>,

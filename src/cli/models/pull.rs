@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Entry};
 use crate::cli::failure::Failure;
 use crate::cli::output::{print, say};
 use crate::cli::progress::Line;
@@ -16,6 +16,14 @@ use crate::web::Patience;
 /// Fetches the main and the draft model of an entry, or one repository.
 pub fn run(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
     let repositories = repositories(&session.catalog, name)?;
+    // Of a GGUF file only the whole file would show it.
+    let entry = session.catalog.entry(name).or_else(|| session.catalog.by_main(name));
+    if let Some(architecture) = entry.and_then(Entry::unreadable) {
+        return Err(Failure::input(format!(
+            "{name} is not downloaded: this version cannot read its architecture {architecture}; take a name that \
+             `bass-tui models` does not say this of"
+        )));
+    }
     let access = Access::find().map_err(Failure::input)?;
     let mut done = Vec::new();
     for repository in &repositories {

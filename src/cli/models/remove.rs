@@ -17,8 +17,8 @@ pub fn run(session: &Session, name: &str, yes: bool, json: bool) -> Result<u8, F
     if let Some(entry) = catalog.entry(name) {
         let needed = |repository: &Repository| {
             let others = catalog.entries.iter().filter(|other| other.name != entry.name);
-            let text = repository.to_string();
-            let mut users = others.filter(|other| other.main == text || other.draft.as_ref() == Some(&text));
+            let is_it = |source: &String| Repository::parse(source).is_some_and(|named| named.is_same(repository));
+            let mut users = others.filter(|other| is_it(&other.main) || other.draft.as_ref().is_some_and(is_it));
             users.any(|other| catalog.resolve_main(Some(&other.name)).is_ok())
         };
         // The main model is always deleted: it was named.

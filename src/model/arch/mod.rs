@@ -248,6 +248,11 @@ pub const WITH_IMAGES: &[WithImages] = &[
     WithImages { name: "Qwen3_5MoeForCausalLM", text: &[&qwen3_5::QWEN3_5_MOE], usual: qwen3_5::USUAL },
 ];
 
+/// A configuration that names this architecture can be read.
+pub fn can_read(name: &str) -> bool {
+    ALL.iter().any(|known| known.name == name) || WITH_IMAGES.iter().any(|known| known.name == name)
+}
+
 /// Nothing to adjust.
 #[allow(clippy::unnecessary_wraps, reason = "the signature of all adjustments")]
 fn nothing(_: Fields<'_>, _: &mut ModelSpec) -> Result<(), ModelError> {

@@ -236,6 +236,50 @@ fn templates_of_well_known_models_are_run() {
 }
 
 #[test]
+fn thinking_is_turned_off_where_a_template_has_a_switch() {
+    let turn = |rest: &str| {
+        format!(
+            "{{% for m in messages %}}<|{{{{ m.role }}}}|>{{{{ m.content }}}}<|end|>{{% endfor %}}<|assistant|>{rest}"
+        )
+    };
+    let after = |text: &str| template(text).render().unwrap().around().1.to_owned();
+    let off = "<|end|><|assistant|><think>\n\n</think>\n";
+    for name in ["enable_thinking", "thinking", "think"] {
+        let text = turn(&format!(
+            "{{% if {name} is defined and not {name} %}}<think>\n\n</think>\n{{% else %}}<think>{{% endif %}}"
+        ));
+        assert_eq!(after(&text), off, "{name}");
+    }
+    // Off unless it is asked for: nothing to be set.
+    let text = turn("{% if thinking %}<think>{% endif %}");
+    assert_eq!(after(&text), "<|end|><|assistant|>");
+    // A value that is compared, and may be refused.
+    let checked = "{% if reasoning_effort is defined and reasoning_effort not in ['none', 'high'] %}{{ raise_exception('effort') }}{% endif %}\
+                   {% if reasoning_effort == 'none' %}<think></think>{% else %}<think>{% endif %}";
+    assert_eq!(after(&turn(checked)), "<|end|><|assistant|><think></think>");
+    let low = "{% if reasoning_effort is defined and reasoning_effort != 'low' %}{{ raise_exception('effort') }}{% endif %}\
+               {{ '[short]' if reasoning_effort == 'low' else '<think>' }}";
+    assert_eq!(after(&turn(low)), "<|end|><|assistant|>[short]");
+    // A value that is written down whatever it is: one that the model has seen.
+    let before = |text: &str| template(text).render().unwrap().around().0.to_owned();
+    let written = "Reasoning: {{ reasoning_effort | default('medium') }}\n".to_owned() + &turn("");
+    assert_eq!(before(&written), "Reasoning: low\n<|user|>");
+    // A switch that leaves the thoughts open is none.
+    let open = turn("{% if enable_thinking is defined %}now {% endif %}<think>");
+    assert_eq!(after(&open), "<|end|><|assistant|><think>");
+    assert_eq!(template(&open).render().unwrap().begun(), "<think>");
+    // The words of the user, for templates that look for them.
+    let words = "{% set quiet = '/no_think' in messages[-1].content %}".to_owned()
+        + &turn("{{ '<think></think>' if quiet else '<think>' }}");
+    let chat = template(&words).render().unwrap();
+    assert_eq!(chat.prompt("Hi"), "<|user|>Hi /no_think<|end|><|assistant|><think></think>");
+    let turns = [(Role::User, "a"), (Role::Assistant, "b"), (Role::User, "c")];
+    let turns = turns.map(|(role, words)| (role, words.to_owned()));
+    let expected = "<|user|>a<|end|><|assistant|>b<|end|><|user|>c /no_think<|end|><|assistant|><think></think>";
+    assert_eq!(chat.conversation(&turns).unwrap(), expected);
+}
+
+#[test]
 fn the_end_of_a_turn_is_known() {
     let ends = |shape: usize| template(SHAPES[shape].1).render().unwrap().ends;
     assert_eq!(ends(1), ["<|im_end|>", "</s>"]);

@@ -28,6 +28,11 @@ pub fn is_name(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gguf"))
 }
 
+/// Files with this `general.architecture` can be read.
+pub fn can_read(architecture: &str) -> bool {
+    arch::ALL.iter().any(|(name, _)| *name == architecture)
+}
+
 /// The file has such a name, or begins as GGUF files do.
 pub fn is_file(path: &Path) -> bool {
     let begins = || {

@@ -99,7 +99,19 @@ fn texts_end_where_the_server_or_the_rules_end_them() {
         begin(out);
         event(out, &piece(0, "abc", Some("length")));
     });
-    assert_eq!(generate(&open(&long).unwrap(), 1).ended, [(Some(FinishReason::Length), "abc".to_owned())]);
+    let came = generate(&open(&long).unwrap(), 1);
+    assert_eq!(came.ended, [(Some(FinishReason::Length), "abc".to_owned())]);
+    assert!(came.broken.is_empty());
+    for name in ["reasoning_content", "reasoning"] {
+        let thinking = bad(move |_, out| {
+            begin(out);
+            event(out, &format!(r#"{{"choices":[{{"index":0,"delta":{{"{name}":"hm"}}}}]}}"#));
+            event(out, r#"{"choices":[{"index":0,"delta":{"content":null},"finish_reason":"length"}]}"#);
+        });
+        let came = generate(&open(&thinking).unwrap(), 1);
+        assert_eq!(came.ended, [(Some(FinishReason::Length), String::new())]);
+        assert!(came.broken[0].1.starts_with("its thoughts took all 256 tokens"), "{came:?}");
+    }
 }
 
 #[test]

@@ -121,6 +121,9 @@ pub struct Usage {
 #[derive(Debug, Deserialize)]
 struct Message {
     content: Option<String>,
+    /// Thoughts, by those servers that keep them apart; two names.
+    #[serde(alias = "reasoning")]
+    reasoning_content: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -139,6 +142,12 @@ impl Choice {
     pub fn text(&self) -> &str {
         let said = self.delta.as_ref().and_then(|delta| delta.content.as_deref());
         self.text.as_deref().or(said).unwrap_or_default()
+    }
+
+    /// Thoughts were written, apart from the text.
+    pub fn has_thoughts(&self) -> bool {
+        let thoughts = self.delta.as_ref().and_then(|delta| delta.reasoning_content.as_deref());
+        thoughts.is_some_and(|thoughts| !thoughts.is_empty())
     }
 
     /// The log-probabilities of what was written, if they are told.

@@ -11,7 +11,9 @@ use super::ServerError;
 use super::client::{Client, Connection, message};
 use super::lines::{Events, MOST_BODY};
 use super::wire::{Choice, Chunk};
-use crate::engine::{Event, FinishReason, GenerateOptions, Standing, Stats, StepStats, Summary, Text, rank};
+use crate::engine::{
+    Event, FinishReason, GenerateOptions, Standing, Stats, StepStats, Summary, Text, rank, thoughts_took_all,
+};
 use crate::files;
 use crate::source::{EventSink, Ticket};
 
@@ -58,6 +60,8 @@ struct Written {
     bytes: usize,
     /// Sum and number of the log-probabilities that were told.
     logprobs: (f64, usize),
+    /// Thoughts came apart from the text.
+    has_thoughts: bool,
     standing: Option<Standing>,
 }
 
@@ -190,7 +194,7 @@ impl Writing {
         reading.heard = Some(Instant::now());
         let (first, n) = (reading.first, reading.n);
         reading.ended += chunk.choices.iter().filter(|choice| choice.finish_reason.is_some()).count();
-        reading.has_begun |= chunk.choices.iter().any(|choice| !choice.text().is_empty());
+        reading.has_begun |= chunk.choices.iter().any(|choice| !choice.text().is_empty() || choice.has_thoughts());
         if let Some(usage) = chunk.usage {
             self.counted.0 = self.counted.0.max(usage.prompt_tokens);
             self.counted.1 += usage.completion_tokens;
@@ -215,6 +219,7 @@ impl Writing {
         }
         let (piece, logprobs) = (choice.text(), choice.logprobs().unwrap_or_default());
         c.bytes += piece.len();
+        c.has_thoughts |= choice.has_thoughts();
         c.logprobs.0 += logprobs.iter().map(|&p| f64::from(p)).sum::<f64>();
         c.logprobs.1 += logprobs.len();
         let stopped = !piece.is_empty() && c.text.push(piece, &self.options.stop);
@@ -248,6 +253,11 @@ impl Writing {
             self.tell(Event::Step(StepStats { tokens, ..StepStats::default() }));
         }
         if let Some(reason) = reason {
+            let c = &self.candidates[candidate];
+            let is_thought = c.text.is_thought(&self.options.stop) || c.has_thoughts && c.bytes == 0;
+            if reason == FinishReason::Length && is_thought {
+                self.tell(Event::Broken { candidate, why: thoughts_took_all(self.options.max_tokens) });
+            }
             self.end(candidate, reason);
         }
     }

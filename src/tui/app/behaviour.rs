@@ -6,7 +6,7 @@ use super::fixture::{PROMPT, Session, body};
 use super::state::{Consent, IGNORE_YES_MS, Question};
 use super::{Effect, Focus, Msg, Phase, Testing};
 use crate::code::{Place, Target, TargetSpec};
-use crate::engine::{Event, FinishReason, Summary};
+use crate::engine::{Event, FinishReason, Summary, thoughts_took_all};
 use crate::job::{self, Job, TestsChoice};
 use crate::source::Prompt;
 use crate::trial::Status;
@@ -110,6 +110,18 @@ fn candidates_cut_off_are_not_tested() {
     }
     session.done();
     assert_eq!(session.run().candidates.iter().map(|c| c.rank).collect::<Vec<_>>(), [None; 3]);
+}
+
+#[test]
+fn a_candidate_of_thoughts_alone_says_so_and_is_not_tested() {
+    let mut session = Session::tested(2);
+    session.key("g");
+    let why = thoughts_took_all(64);
+    session.event(Event::Broken { candidate: 0, why: why.clone() });
+    let (reason, text) = (FinishReason::Length, String::new());
+    session.event(Event::Finished { candidate: 0, reason, text, mean_logprob: Some(-0.1) });
+    assert_eq!(session.run().candidates[0].testing, Testing::Fault(why.clone()));
+    assert_eq!(session.state.note(0), Some(why));
 }
 
 #[test]

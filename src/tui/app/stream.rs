@@ -122,7 +122,8 @@ fn finished(state: &mut State, index: usize, reason: FinishReason, text: String,
     candidate.shown = clean(&text);
     candidate.text = text;
     candidate.end(Phase::Finished(reason), now);
-    if candidate.is_whole() && tested && !run.untested {
+    let is_broken = matches!(candidate.testing, Testing::Fault(_));
+    if candidate.is_whole() && tested && !run.untested && !is_broken {
         queue(state, index);
     }
 }
