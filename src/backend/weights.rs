@@ -227,7 +227,7 @@ impl<P: Packer> Walk<'_, P> {
             None
         };
         let matrix = |slots: &[B], role| self.packer.matrix(&of(slots), role);
-        let (qkv, output): (&[B], _) = match (spec.delta, spec.attention.gated) {
+        let (qkv, output): (&[B], _) = match (spec.delta, spec.attention.is_gated()) {
             (Some(_), _) => (&[B::DeltaQuery, B::DeltaKey, B::DeltaValue, B::DeltaGate], B::DeltaOutput),
             (None, true) => (&[B::Query, B::Key, B::Value, B::AttentionGate], B::Output),
             (None, false) => (&[B::Query, B::Key, B::Value], B::Output),
@@ -266,7 +266,9 @@ impl<P: Packer> Walk<'_, P> {
         let values = |slot| self.values(&[of(slot)]);
         let mut decay = values(B::DeltaDecay)?;
         if net.logarithms {
-            decay.iter_mut().for_each(|rate| *rate = -(f64::from(*rate).exp() as f32));
+            for rate in &mut decay {
+                *rate = -(f64::from(*rate).exp() as f32);
+            }
         }
         let (stored, channels) = (values(B::DeltaFilter)?, net.channels());
         let filter = (0..stored.len()).map(|i| stored[i % channels * net.width + i / channels]).collect();

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::ModelError;
 use super::arch::{self, Architecture, Positions, Switch, Value, WithImages};
 use super::fields::{self, Fields};
-use super::spec::{Activation, Attention, Block, Embedding, Head, Heads, Mlp, ModelSpec, Norm};
+use super::spec::{Activation, Attention, Block, Embedding, Gate, Head, Heads, Mlp, ModelSpec, Norm};
 
 pub(super) use rotary::rotary_of;
 
@@ -86,7 +86,7 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
             window: if on(arch.window)? { window(arch, fields)? } else { None },
             scale: (heads.dim as f32).sqrt().recip(),
             soft_cap: None,
-            gated: false,
+            gate: Gate::Open,
         },
         mlp: Mlp {
             intermediate: match fields.size(names.intermediate)? {

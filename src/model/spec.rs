@@ -148,8 +148,24 @@ pub struct Attention {
     pub scale: f32,
     /// Keeps the scores inside of this: `cap * tanh(score / cap)`.
     pub soft_cap: Option<f32>,
+    /// What the result is multiplied with.
+    pub gate: Gate,
+}
+
+impl Attention {
+    /// There is a gate.
+    pub fn is_gated(&self) -> bool {
+        self.gate == Gate::Sigmoid
+    }
+}
+
+/// Gate on the result of attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// None.
+    Open,
     /// The result `[query * dim]` is multiplied with the sigmoid of a gate, which is projected like the query.
-    pub gated: bool,
+    Sigmoid,
 }
 
 /// A gated delta net (arXiv 2412.06464; `Qwen3_5GatedDeltaNet` of transformers): every value head has a matrix

@@ -272,7 +272,7 @@ impl ModelSpec {
         add(attention && block.attention.qkv_bias, &[B::QueryBias, B::KeyBias, B::ValueBias]);
         add(attention && block.attention.output_bias, &[B::OutputBias]);
         add(attention && block.attention.qk_norm, &[B::QueryNorm, B::KeyNorm]);
-        add(attention && block.attention.gated, &[B::AttentionGate]);
+        add(attention && block.attention.is_gated(), &[B::AttentionGate]);
         let shared = block.mlp.experts.is_some_and(|experts| experts.shared.is_some());
         add(shared, &[B::SharedScale, B::SharedGate, B::SharedUp, B::SharedDown]);
         let mut mlp = vec![B::Up, B::Down];
@@ -324,7 +324,7 @@ impl ModelSpec {
             | B::MlpOutputNorm
             | B::OutputBias
             | B::DownBias => vec![hidden],
-            B::Query => vec![query, hidden],
+            B::Query | B::AttentionGate => vec![query, hidden],
             B::Key | B::Value => vec![key, hidden],
             B::Output => vec![hidden, query],
             B::QueryBias => vec![query],
@@ -334,7 +334,6 @@ impl ModelSpec {
             B::Gate | B::Up => vec![inner, hidden],
             B::Down => vec![hidden, inner],
             B::GateBias | B::UpBias => vec![inner],
-            B::AttentionGate => vec![query, hidden],
             B::DeltaQuery | B::DeltaKey => vec![delta(DeltaNet::keys), hidden],
             B::DeltaValue | B::DeltaGate => vec![delta(DeltaNet::values), hidden],
             B::DeltaBeta | B::DeltaStep => vec![delta(|net| net.value_heads), hidden],

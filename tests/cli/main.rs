@@ -3,6 +3,8 @@
 mod bench;
 mod chat;
 mod contract;
+#[path = "../engine/gguf/delta.rs"]
+mod delta;
 mod documented;
 mod editors;
 mod eval;

@@ -189,7 +189,7 @@ impl CpuNetwork {
     /// Floats between rows of query, key and value: with the gate, if there is one.
     fn qkv_stride(&self, layer: usize) -> usize {
         let [queries, keys, values] = self.qkv_widths();
-        queries + keys + values + if self.spec.blocks[layer].attention.gated { queries } else { 0 }
+        queries + keys + values + if self.spec.blocks[layer].attention.is_gated() { queries } else { 0 }
     }
 
     /// Norm, query, key and value of a block; stores key and value.
@@ -320,7 +320,7 @@ impl CpuNetwork {
             scratch: &self.scratch,
         }
         .run(&views, qkv, stride, chunks, attended);
-        if attention.gated {
+        if attention.is_gated() {
             let gates = queries + 2 * keys;
             ops::for_rows(&self.pool, attended, queries, |row, out| {
                 for (out, gate) in out.iter_mut().zip(&qkv[row * stride + gates..][..queries]) {

@@ -172,7 +172,7 @@ impl CudaNetwork {
     /// Puts the weights of `model` onto a GPU.
     pub fn new(model: &ModelWeights, options: LoadOptions, gpu: &Arc<Gpu>) -> Result<Self, BackendError> {
         let spec = model.spec.clone();
-        if spec.blocks.iter().any(|block| block.delta.is_some() || block.attention.gated) {
+        if spec.blocks.iter().any(|block| block.delta.is_some() || block.attention.is_gated()) {
             return Err(unsupported("a model with gated delta nets".to_owned()));
         }
         if spec.blocks.iter().any(|block| block.mlp.experts.is_some_and(|experts| experts.shared.is_some())) {

@@ -4,7 +4,7 @@
 use super::{Architecture, Positions, Switch, Value, llama, qwen3};
 use crate::model::ModelError;
 use crate::model::fields::Fields;
-use crate::model::spec::{DeltaNet, Experts, ModelSpec, NormKind};
+use crate::model::spec::{DeltaNet, Experts, Gate, ModelSpec, NormKind};
 use crate::model::tensors::{BlockSlot as B, Fused, TensorNames};
 
 /// `Qwen3_5ForCausalLM`.
@@ -93,7 +93,7 @@ pub fn place(
     let usual = || (1..=spec.blocks.len()).map(|number| !number.is_multiple_of(interval)).collect();
     let linear = linear.unwrap_or_else(usual);
     for (block, linear) in spec.blocks.iter_mut().zip(linear) {
-        block.attention.gated = true;
+        block.attention.gate = Gate::Sigmoid;
         block.delta = linear.then_some(net);
     }
     Ok(())
@@ -205,7 +205,7 @@ mod tests {
     fn blocks_are_as_their_list_says_or_every_fourth_has_attention() {
         let usual = read(&text("Qwen3_5ForCausalLM", "")).unwrap();
         assert_eq!(nets(&usual), [true, true, true, false, true, true, true, false]);
-        assert!(usual.blocks.iter().all(|block| block.attention.gated && block.mlp.experts.is_none()));
+        assert!(usual.blocks.iter().all(|block| block.attention.is_gated() && block.mlp.experts.is_none()));
         assert_eq!(usual.blocks[0].attention.rotary.as_ref().unwrap().dims, 8);
         let (before, count) = usual.kv_layers();
         assert_eq!((before, count), (vec![0, 0, 0, 0, 1, 1, 1, 1], 2));

@@ -238,7 +238,7 @@ fn neighbours(values: &[f32], dim: usize, columns: usize) -> Vec<f32> {
 }
 
 fn gated(spec: &ModelSpec) -> bool {
-    spec.blocks.iter().any(|block| block.attention.gated)
+    spec.blocks.iter().any(|block| block.attention.is_gated())
 }
 
 fn fields(writer: &mut Writer, spec: &ModelSpec, architecture: &str) {

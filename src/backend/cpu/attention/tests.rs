@@ -38,7 +38,7 @@ fn with(window: Option<usize>, soft_cap: Option<f32>) -> spec::Attention {
         window,
         scale,
         soft_cap,
-        gated: false,
+        gate: spec::Gate::Open,
     }
 }
 

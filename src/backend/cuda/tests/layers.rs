@@ -149,7 +149,7 @@ pub(super) fn plain_attention() -> spec::Attention {
         window: None,
         scale: 0.7,
         soft_cap: None,
-        gated: false,
+        gate: spec::Gate::Open,
     }
 }
 
