@@ -369,7 +369,9 @@ impl<P: Packer> Walk<'_, P> {
         let values = |slot| self.values(&[of(slot)]);
         let mut decay = values(B::DeltaDecay)?;
         if net.logarithms {
-            decay.iter_mut().for_each(|rate| *rate = -(f64::from(*rate).exp() as f32));
+            for rate in &mut decay {
+                *rate = -(f64::from(*rate).exp() as f32);
+            }
         }
         let (stored, channels) = (values(B::DeltaFilter)?, net.channels());
         let filter = (0..stored.len()).map(|i| stored[i % channels * net.width + i / channels]).collect();

@@ -155,6 +155,7 @@ pub enum Wiring {
 
 /// Attention of a block.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // each is a thing of its own
 pub struct Attention {
     /// Query, key and value have biases.
     pub qkv_bias: bool,

@@ -381,7 +381,7 @@ impl ModelSpec {
             | B::BesideMlpNorm
             | B::ExpertsNorm
             | B::ExpertsOutputNorm => vec![hidden],
-            B::Query => vec![query, hidden],
+            B::Query | B::AttentionGate => vec![query, hidden],
             B::Key | B::Value => vec![key, hidden],
             B::Output => vec![hidden, query],
             B::QueryBias => vec![query],
@@ -396,7 +396,6 @@ impl ModelSpec {
             B::Gate | B::Up => vec![inner, hidden],
             B::Down => vec![hidden, inner],
             B::GateBias | B::UpBias => vec![inner],
-            B::AttentionGate => vec![query, hidden],
             B::DeltaQuery | B::DeltaKey => vec![delta(DeltaNet::keys), hidden],
             B::DeltaValue | B::DeltaGate => vec![delta(DeltaNet::values), hidden],
             B::DeltaBeta | B::DeltaStep => vec![delta(|net| net.value_heads), hidden],

@@ -4,7 +4,6 @@
 mod bench;
 mod chat;
 mod contract;
-#[allow(dead_code)] // some is for tests of the engine only
 #[path = "../engine/gguf/delta.rs"]
 mod delta;
 mod documented;

@@ -125,38 +125,38 @@ fn forks_and_strangers_have_states_of_their_own() {
 
 #[test]
 fn a_prompt_can_be_cut_back_to_kept_states_and_says_which() {
-    let text = tokens(46, 1500);
+    let text = tokens(46, 1100);
     let mut network = network(&model("qwen3-5"), Dtype::F32, 2);
-    let whole = network.open(1500).expect("memory");
+    let whole = network.open(1100).expect("memory");
     pass(&mut network, &[(whole, 0, &text)], Wanted::All);
-    let last = bits(&network, 1499);
-    let prompt = network.open(1500).expect("memory");
-    for start in (0..1500).step_by(100) {
+    let last = bits(&network, 1099);
+    let prompt = network.open(1100).expect("memory");
+    for start in (0..1100).step_by(100) {
         pass(&mut network, &[(prompt, start, &text[start..start + 100])], Wanted::Nothing);
     }
-    let points: Vec<usize> = (0..=1500).map(|len| network.cut_point(prompt, len)).collect();
+    let points: Vec<usize> = (0..=1100).map(|len| network.cut_point(prompt, len)).collect();
     assert!(points.iter().enumerate().all(|(len, &point)| point <= len) && points.is_sorted());
     let mut kept = points.clone();
     kept.dedup();
-    assert!((3..=6).contains(&kept.len()) && kept.contains(&0) && kept.contains(&1500), "{kept:?}");
-    let message = network.resize(prompt, 1499, 1500).expect_err("between two states").to_string();
+    assert!((3..=6).contains(&kept.len()) && kept.contains(&0) && kept.contains(&1100), "{kept:?}");
+    let message = network.resize(prompt, 1099, 1100).expect_err("between two states").to_string();
     assert!(message.contains("can be cut back to"), "{message}");
 
     // From each of them on, with a fork that keeps what it read.
     let fork = network.fork(prompt, 1, 8).expect("memory")[0];
     for &point in kept.iter().rev() {
         let cut = network.cut_point(prompt, point);
-        network.resize(prompt, cut, 1500).expect("a kept length");
+        network.resize(prompt, cut, 1100).expect("a kept length");
         assert_eq!((network.len(prompt), cut), (point, point));
     }
-    assert_eq!(network.cut_point(prompt, 1500), 0, "all later states are gone");
+    assert_eq!(network.cut_point(prompt, 1100), 0, "all later states are gone");
     pass(&mut network, &[(prompt, 0, &text)], Wanted::All);
-    assert_eq!(bits(&network, 1499), last);
+    assert_eq!(bits(&network, 1099), last);
     let next = tokens(47, 8);
-    pass(&mut network, &[(fork, 1500, &next)], Wanted::All);
+    pass(&mut network, &[(fork, 1100, &next)], Wanted::All);
     let of_fork: Vec<Bits> = (0..8).map(|row| bits(&network, row)).collect();
     let again = network.fork(prompt, 1, 8).expect("memory")[0];
-    pass(&mut network, &[(again, 1500, &next)], Wanted::All);
+    pass(&mut network, &[(again, 1100, &next)], Wanted::All);
     assert_rows(&network, &of_fork, 0, 8, "a fork of the same prompt");
 }
 

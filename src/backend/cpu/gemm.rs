@@ -65,6 +65,9 @@ pub struct GemmArgs<B> {
     pub after: Option<isize>,
 }
 
+/// Takes rows into a part of a state: [`recurrence::recur`].
+type Recur = unsafe fn(&mut [F32x16], &Recurrence<'_>, Range<usize>, &mut [[f32; NR]]);
+
 /// A set of kernels for one kind of processor.
 #[derive(Clone, Copy)]
 pub struct Kernels {
@@ -76,7 +79,7 @@ pub struct Kernels {
     softmax: unsafe fn(&mut [f32], f32) -> (f32, f32),
     activate: unsafe fn(Activation, &[f32], &mut [f32]),
     convolve: unsafe fn(&[f32], &[f32], &mut [f32]),
-    recur: unsafe fn(&mut [F32x16], &Recurrence<'_>, Range<usize>, &mut [[f32; NR]]),
+    recur: Recur,
     /// Those for quantised weights.
     pub(super) quantized: quantized::Kernels,
 }

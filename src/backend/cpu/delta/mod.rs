@@ -11,18 +11,19 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use recurrence::Recurrence;
-use state::{Plan, Sizes};
+use state::{Plan, Sizes, State, States};
 
 use super::CpuNetwork;
 use super::experts::sized;
 use super::gemm::{Linear, Mode, linear};
 use super::ops;
-use super::pack::{F32x16, NR};
+use super::pack::{F32x16, NR, Packed};
 use super::pass::Buffers;
 use super::pool::Parts;
 use crate::backend::BackendError;
 use crate::backend::sequences::contract;
 use crate::backend::slabs::{Piece, pieces};
+use crate::backend::weights::DeltaWeights;
 use crate::model::spec::{Activation, DeltaNet};
 
 /// Added to the sum of squares under the root that query and key are divided by.
@@ -56,6 +57,34 @@ struct Place<'a> {
     first: usize,
 }
 
+impl Place<'_> {
+    /// Puts the state back, with the last inputs of the rows that are settled, and keeps the others for the next
+    /// pass.
+    fn keep(
+        &self,
+        states: &mut States,
+        mut state: Arc<State>,
+        (layer, sizes): (usize, Sizes),
+        (inputs, rates): (&[f32], &[f32]),
+    ) {
+        let Plan { rows, settle, .. } = *self.plan;
+        let (channels, width) = (sizes.net.channels(), 2 * sizes.net.value_heads);
+        if let Some(state) = Arc::get_mut(&mut state).filter(|_| settle > 0) {
+            let last = (self.inputs + settle) * channels;
+            let to = layer * sizes.inputs()..(layer + 1) * sizes.inputs();
+            state.inputs[to].copy_from_slice(&inputs[last..last + sizes.inputs()]);
+        }
+        states.put(self.plan, state);
+        if let Some(log) = states.log(self.plan, layer) {
+            let first = self.inputs + sizes.net.width - 1;
+            log.inputs.clear();
+            log.inputs.extend_from_slice(&inputs[(first + settle) * channels..(first + rows) * channels]);
+            log.rates.clear();
+            log.rates.extend_from_slice(&rates[(self.first + settle) * width..(self.first + rows) * width]);
+        }
+    }
+}
+
 impl CpuNetwork {
     /// Norm, projections and recurrence of a block with a gated delta net. Afterwards `buffers.attended` holds
     /// what the output projection reads `[rows, values]`.
@@ -72,7 +101,7 @@ impl CpuNetwork {
         let Buffers { x, normed, qkv, attended, delta, quantized, .. } = buffers;
         let DeltaBuffers { steps, inputs, rates, rows: mixed } = delta;
         let (channels, values, heads) = (net.channels(), net.values(), net.value_heads);
-        let (rows, stride, before) = (x.len() / self.spec.hidden, channels + values, net.width - 1);
+        let (rows, stride) = (x.len() / self.spec.hidden, channels + values);
         let normed = sized(normed, x.len());
         self.norm(x, &block.attention_norm, normed);
         let qkv = sized(qkv, rows * stride);
@@ -83,13 +112,7 @@ impl CpuNetwork {
         product(&block.qkv, qkv, quantized);
         let steps = sized(steps, rows * 2 * heads);
         product(&weights.rates, steps, quantized);
-        for steps in steps.chunks_exact_mut(2 * heads) {
-            let (betas, steps) = steps.split_at_mut(heads);
-            betas.iter_mut().for_each(|beta| *beta = 1.0 / (1.0 + ops::exp(-*beta)));
-            for ((step, bias), decay) in steps.iter_mut().zip(&weights.step_bias).zip(&weights.decay) {
-                *step = ops::exp(decay * softplus(*step + bias));
-            }
-        }
+        steps.chunks_exact_mut(2 * heads).for_each(|row| to_rates(weights, row));
 
         // The rows that are done again stand before those of the pass.
         let number = self.spec.blocks[..layer].iter().filter(|block| block.delta.is_some()).count();
@@ -145,11 +168,11 @@ impl CpuNetwork {
                 Of::Shared(matrices) => &matrices[at..at + sizes.head()],
                 Of::Own(_) => &[],
             };
-            let head = Head { net, sizes, head, place, rates, rows: mixed };
+            let head = Head { net, sizes, number: head, place, rates, rows: mixed };
             let mut result = head.run(&self.kernels, own, shared);
             for (row, result) in place.slab.clone().zip(result.chunks_exact_mut(net.value_dim)) {
                 ops::rms_norm_in_place(result, &weights.norm, self.spec.norm.eps);
-                let from = head.head * net.value_dim;
+                let from = head.number * net.value_dim;
                 let pair = [&qkv[row * stride + channels + from..][..net.value_dim], result].concat();
                 // SAFETY: as above.
                 let out = unsafe { out.part(row * values + from, net.value_dim) };
@@ -164,21 +187,8 @@ impl CpuNetwork {
         }
         drop(states);
 
-        for (place, mut state) in places.iter().zip(taken) {
-            if let Some(state) = Arc::get_mut(&mut state).filter(|_| place.plan.settle > 0) {
-                let last = (place.inputs + place.plan.settle) * channels;
-                state.inputs[number * sizes.inputs()..][..sizes.inputs()]
-                    .copy_from_slice(&inputs[last..last + sizes.inputs()]);
-            }
-            self.states.put(place.plan, state);
-            let Some(log) = self.states.log(place.plan, number) else { continue };
-            let kept = place.plan.settle..place.plan.rows;
-            let first = place.inputs + before;
-            log.inputs.clear();
-            log.inputs.extend_from_slice(&inputs[(first + kept.start) * channels..(first + kept.end) * channels]);
-            let width = 2 * heads;
-            log.rates.clear();
-            log.rates.extend_from_slice(&rates[(place.first + kept.start) * width..(place.first + kept.end) * width]);
+        for (place, state) in places.iter().zip(taken) {
+            place.keep(&mut self.states, state, (number, sizes), (inputs, rates));
         }
         Ok(())
     }
@@ -192,11 +202,10 @@ enum Of<'a> {
 }
 
 /// One value head of one piece.
-#[derive(Clone, Copy)]
 struct Head<'a> {
     net: DeltaNet,
     sizes: Sizes,
-    head: usize,
+    number: usize,
     place: &'a Place<'a>,
     rates: &'a [f32],
     rows: &'a [f32],
@@ -206,7 +215,7 @@ impl Head<'_> {
     /// What the rows of the pass read `[rows, value_dim]`. The state `own` takes in the rows that are settled;
     /// the others go through a copy of it, or of `shared`.
     fn run(&self, kernels: &super::Kernels, mut own: Option<&mut [F32x16]>, shared: &[F32x16]) -> Vec<f32> {
-        let &Self { net, sizes, head, place, .. } = self;
+        let &Self { net, sizes, number: head, place, .. } = self;
         let Plan { again, rows, settle, .. } = *place.plan;
         let (key_dim, width) = (net.key_dim, net.value_dim);
         let key = net.key_of(head) * key_dim;
@@ -250,6 +259,17 @@ impl Head<'_> {
     }
 }
 
+/// Makes beta and decay of what the projection gives for a row `[2 * value_heads]`.
+fn to_rates(weights: &DeltaWeights<Packed, Vec<f32>>, row: &mut [f32]) {
+    let (betas, steps) = row.split_at_mut(weights.decay.len());
+    for beta in betas {
+        *beta = 1.0 / (1.0 + ops::exp(-*beta));
+    }
+    for ((step, bias), decay) in steps.iter_mut().zip(&weights.step_bias).zip(&weights.decay) {
+        *step = ops::exp(decay * softplus(*step + bias));
+    }
+}
+
 /// `ln(1 + e^x)`.
 fn softplus(x: f32) -> f32 {
     if x > 20.0 { x } else { f64::from(x).exp().ln_1p() as f32 }
@@ -258,5 +278,7 @@ fn softplus(x: f32) -> f32 {
 /// Divides by the length, and multiplies.
 fn to_length(values: &mut [f32], scale: f32) {
     let factor = (ops::sum(values, |x| x * x) + EPS).sqrt().recip() * scale;
-    values.iter_mut().for_each(|x| *x *= factor);
+    for x in values {
+        *x *= factor;
+    }
 }

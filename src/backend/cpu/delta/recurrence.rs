@@ -145,15 +145,17 @@ mod tests {
         for (row, rates) in mixed.chunks(channels).zip(rates.chunks(2 * heads)) {
             let (beta, decay) = (f64::from(rates[1]), f64::from(rates[heads + 1]));
             let at = |i: usize| f64::from(row[i]);
-            expected.push([0; 9].map(|_: i32| 0.0f64));
+            let mut read = [0.0f64; 9];
             for c in 0..9 {
-                exact.iter_mut().for_each(|state| state[c] *= decay);
+                for state in &mut exact {
+                    state[c] *= decay;
+                }
                 let held: f64 = (0..key_dim).map(|i| at(key_dim + i) * exact[i][c]).sum();
                 let change = beta * (at(2 * key_dim + c) - held);
                 (0..key_dim).for_each(|i| exact[i][c] += at(key_dim + i) * change);
-                let row = expected.len() - 1;
-                expected[row][c] = (0..key_dim).map(|i| at(i) * exact[i][c]).sum();
+                read[c] = (0..key_dim).map(|i| at(i) * exact[i][c]).sum();
             }
+            expected.push(read);
         }
         let mut all = Vec::new();
         for cut in 0..=rows {
