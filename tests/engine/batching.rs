@@ -38,8 +38,8 @@ fn stops() -> impl Strategy<Value = StopRules> {
     (strings, any::<bool>(), prop::option::weighted(0.2, 1usize..30)).prop_map(|(strings, ignore_eos, at)| StopRules {
         strings,
         ignore_eos,
-        reading: None,
         text: at.map(|at| std::sync::Arc::new(move |text: &str| (text.len() >= at).then_some(at)) as _),
+        ..StopRules::default()
     })
 }
 

@@ -59,9 +59,9 @@ pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
         let here = outline.is_some();
         let (outline, problem) =
             outline.map_or((None, None), |read| read.map_or_else(|e| (None, Some(e)), |o| (Some(o), None)));
+        let need = need(entry, outline.as_ref()).filter(|_| problem.is_none());
         let cannot = |name: &str| format!("this version cannot read {name}");
         let problem = problem.or_else(|| entry.filter(|_| !here)?.unreadable().map(cannot));
-        let need = need(entry, outline.as_ref()).filter(|_| problem.is_none());
         let written = entry.and_then(|e| e.parameters).map(|billions| (billions * 1e9) as u64);
         let context = outline.as_ref().map(|o| o.spec.context).or_else(|| Some(entry?.context? as usize));
         let stored = || match entry.and_then(|e| e.dtype) {
