@@ -523,9 +523,9 @@ mod tests {
         let weights = Weights::pack(&model, &packer).expect("packed");
         assert!(*weights.matrices().next().expect("matrices") > 0);
         let (before, after) = (packer.before.get(), packer.after.get());
-        // Gate and up are a megabyte; the system reads a little more around what is asked for.
-        assert!((1 << 20..3 << 20).contains(&after), "{after}");
-        assert!(before < 1 << 20, "{before}");
+        // Gate and up are a megabyte; the system reads more around what is asked for, but not the file.
+        let whole = std::fs::metadata(&packer.file).expect("a file").len() as usize;
+        assert!(after >= 1 << 20 && after < whole / 2 && before < whole / 2, "{before} and {after} of {whole}");
         assert_eq!(resident(&packer.file), 0);
     }
 }

@@ -382,7 +382,7 @@ mod tests {
             let message = read_text(&text).expect_err(field).to_string();
             assert!(message.starts_with("dir/config.json: ") && message.contains(&format!("`{field}`")), "{message}");
         }
-        for text in ["", "[1]", "{"] {
+        for text in ["[1]", "{", " "] {
             let message = read_text(text).expect_err("not an object").to_string();
             assert!(message.starts_with("dir/config.json: not readable as JSON"), "{message}");
         }
