@@ -181,14 +181,19 @@ impl Slot {
     pub fn is_product(self) -> bool {
         use BlockSlot as B;
         match self {
-            Self::Embedding | Self::Head | Self::ProjectIn | Self::ProjectOut => true,
-            Self::LayerTable | Self::LayerProjection => true,
+            Self::Embedding
+            | Self::Head
+            | Self::ProjectIn
+            | Self::ProjectOut
+            | Self::LayerTable
+            | Self::LayerProjection => true,
             Self::Block(_, slot) | Self::Expert(_, _, slot) => {
                 let mlp = matches!(slot, B::Gate | B::Up | B::Down | B::InputGate | B::InputProjection);
                 mlp || matches!(slot, B::Query | B::Key | B::Value | B::Output)
             }
-            Self::Positions | Self::FinalNorm | Self::FinalNormBias | Self::HeadBias => false,
-            Self::LayerProjectionNorm => false,
+            Self::Positions | Self::FinalNorm | Self::FinalNormBias | Self::HeadBias | Self::LayerProjectionNorm => {
+                false
+            }
         }
     }
 }

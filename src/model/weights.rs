@@ -65,7 +65,7 @@ impl ModelWeights {
     pub fn outputs(&self, slot: Slot) -> Result<Vec<(Tensor<'_>, usize)>, ModelError> {
         let Source { name, shape, transposed, outputs } = self.spec.source(slot, self.prefix);
         // A vector's outputs are its elements; a tensor of more than two dimensions is matrices one below the other.
-        let columns = if self.spec.shape(slot).len() == 1 { 0 } else { 1 };
+        let columns = usize::from(self.spec.shape(slot).len() != 1);
         let rows = shape[..shape.len() - columns].iter().product();
         let stored = match self.checkpoint.microscaled(&name, &shape)? {
             Some(stored) => {

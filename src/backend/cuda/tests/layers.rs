@@ -84,7 +84,8 @@ fn rows_are_rotated_and_stored_at_their_own_positions() {
         let rotary = Rotary { dims, interleaved, base: 100.0, scaling: RotaryScaling::None };
         let mlp = Mlp { intermediate: 1, activation: Activation::Silu, gated: true, bias: false, experts: None };
         let attention = spec::Attention { rotary: Some(rotary), ..plain_attention() };
-        let block = Block { wiring: Wiring::PreNorm, residual_scale: 1.0, attention, mlp };
+        let block =
+            Block { wiring: Wiring::PreNorm, residual_scale: 1.0, attention, mlp, beside: None, output_scale: false };
         let mut tables = RotaryTables::new(&[block]);
         tables.ensure(16).expect("memory");
         let stride = (heads + 2 * kv_heads) * dim;

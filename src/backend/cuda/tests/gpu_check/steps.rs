@@ -52,6 +52,11 @@ fn network(gpu: &Arc<Gpu>, spec: &ModelSpec, storage: Storage) -> Result<CudaNet
             mlp_output_norm: None,
             router: None,
             mlps: vec![mlp],
+            beside: None,
+            input: None,
+            output_scale: None,
+            router_bias: None,
+            sinks: None,
         });
     }
     let weights = Weights {
@@ -61,6 +66,7 @@ fn network(gpu: &Arc<Gpu>, spec: &ModelSpec, storage: Storage) -> Result<CudaNet
         head: if spec.head.tied { None } else { Some(matrix(spec.vocab_size, spec.hidden, end)?) },
         head_bias: None,
         final_norm: Some(norm()),
+        layer_inputs: None,
         blocks,
     };
     Ok(CudaNetwork::with(spec.clone(), weights, storage, Queue::new(gpu, false))?)
