@@ -115,6 +115,8 @@ pub struct TensorNames {
     pub layer_inputs: [&'static str; 3],
     /// Tensors that hold several slots of every expert, where all experts of a block are one tensor.
     pub fused_expert: &'static [(BlockSlot, Fused)],
+    /// Matrices of experts in one tensor are stored as `[inputs, outputs]`.
+    pub experts_transposed: bool,
 }
 
 /// Which rows of a tensor with several slots are one of them.
@@ -370,8 +372,12 @@ impl ModelSpec {
                     }
                     outputs.start += expert * shape[0];
                     shape.insert(0, self.expert_mlp(block).experts.map_or(0, |experts| experts.count));
+                    let transposed = names.experts_transposed && shape.len() == 3;
+                    if transposed {
+                        shape.swap(1, 2);
+                    }
                     let name = format!("{prefix}{}{block}.{name}", names.block);
-                    return Source { name, shape, transposed: false, outputs };
+                    return Source { name, shape, transposed, outputs };
                 };
                 format!("{prefix}{}{block}.{before}{expert}.{name}", names.block)
             }

@@ -77,6 +77,13 @@ impl ModelWeights {
             }
             None => self.checkpoint.tensor(&name, &shape)?,
         };
+        if let (true, &[_, inputs, all]) = (transposed, &shape[..]) {
+            let rows = stored.columns((inputs, all), outputs);
+            if let Some(told) = self.told.get() {
+                told(rows.bytes.len() as u64);
+            }
+            return Ok(vec![(rows, outputs.count * outputs.len)]);
+        }
         let (stored, all) = if transposed { (stored.transposed(shape[1]), shape[1]) } else { (stored, rows) };
         let each = stored.bytes.len() / all;
         if let Some(told) = self.told.get() {

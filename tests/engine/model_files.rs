@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use bass_tui::model::{Model, ModelFiles};
+use bass_tui::model::{BlockSlot, Model, ModelFiles, Slot};
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
 use tempfile::TempDir;
 
 /// A copy of a golden model that may be damaged.
@@ -143,6 +145,61 @@ fn a_tokenizer_with_more_ids_than_the_model_is_an_error() {
     json["model"]["vocab"]["from another model"] = 2100.into();
     std::fs::write(&path, json.to_string()).expect("a writable copy");
     assert_names(&error(&folder), &["tokenizer.json", "2100", "2048"]);
+}
+
+/// Published in blocks of four bits; fine-tuned models are in bf16 with inputs before outputs.
+#[test]
+fn experts_of_gpt_oss_are_the_same_in_blocks_and_in_bf16() {
+    let (twin, folder) = (copy("gpt-oss"), copy("gpt-oss"));
+    let twin = Model::load(&ModelFiles::Folder(twin.path().into())).expect("a model");
+    let path = folder.path().join("config.json");
+    let mut config: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
+    config.as_object_mut().expect("an object").remove("quantization_config");
+    std::fs::write(&path, config.to_string()).expect("a writable copy");
+
+    let weights = folder.path().join("model.safetensors");
+    let file = std::fs::read(&weights).expect("weights");
+    let tensors = SafeTensors::deserialize(&file).expect("safetensors");
+    let mut all: Vec<(String, Dtype, Vec<usize>, Vec<u8>)> = Vec::new();
+    for (name, tensor) in tensors.tensors() {
+        if tensor.dtype() != Dtype::U8 {
+            all.push((name, tensor.dtype(), tensor.shape().to_vec(), tensor.data().to_vec()));
+        }
+    }
+    let rows = |block: usize, expert: usize, slot: BlockSlot| -> Vec<Vec<u8>> {
+        let row = twin.spec.shape(Slot::Expert(block, expert, slot))[1] * 2;
+        let parts = twin.outputs(Slot::Expert(block, expert, slot)).expect("a tensor");
+        parts.iter().flat_map(|(part, _)| part.bytes.chunks(row).map(<[u8]>::to_vec)).collect()
+    };
+    for (block, spec) in twin.spec.blocks.iter().enumerate() {
+        let count = spec.mlp.experts.expect("experts").count;
+        let (mut up, mut down) = (Vec::new(), Vec::new());
+        for expert in 0..count {
+            let both = rows(block, expert, BlockSlot::Gate).into_iter().zip(rows(block, expert, BlockSlot::Up));
+            let both: Vec<_> = both.flat_map(|(gate, up)| [gate, up]).collect();
+            for (to, rows) in [(&mut up, both), (&mut down, rows(block, expert, BlockSlot::Down))] {
+                for input in 0..rows[0].len() / 2 {
+                    rows.iter().for_each(|row| to.extend_from_slice(&row[2 * input..2 * input + 2]));
+                }
+            }
+        }
+        let (hidden, inner) = (twin.spec.hidden, spec.mlp.intermediate);
+        let name = |part: &str| format!("model.layers.{block}.mlp.experts.{part}_proj");
+        all.push((name("gate_up"), Dtype::BF16, vec![count, hidden, 2 * inner], up));
+        all.push((name("down"), Dtype::BF16, vec![count, inner, hidden], down));
+    }
+    let views = all.iter().map(|(name, dtype, shape, bytes)| {
+        (name.as_str(), TensorView::new(*dtype, shape.clone(), bytes).expect("a tensor"))
+    });
+    std::fs::write(&weights, safetensors::serialize(views, None).expect("safetensors")).expect("a writable copy");
+
+    let model = Model::load(&ModelFiles::Folder(folder.path().into())).unwrap_or_else(|error| panic!("{error}"));
+    for slot in twin.spec.slots() {
+        let bytes = |model: &Model| -> Vec<u8> {
+            model.outputs(slot).expect("a tensor").iter().flat_map(|(part, _)| part.bytes.to_vec()).collect()
+        };
+        assert_eq!(bytes(&model), bytes(&twin), "{slot:?}");
+    }
 }
 
 /// The golden model as the text of one for text and images: its folder, and its `config.json`.

@@ -97,4 +97,5 @@ pub const NAMES: TensorNames = TensorNames {
     transposed: true,
     layer_inputs: ["", "", ""],
     fused_expert: &[],
+    experts_transposed: false,
 };

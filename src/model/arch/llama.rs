@@ -68,4 +68,5 @@ pub const NAMES: TensorNames = TensorNames {
     transposed: false,
     layer_inputs: ["", "", ""],
     fused_expert: &[],
+    experts_transposed: false,
 };

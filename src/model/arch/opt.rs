@@ -65,4 +65,5 @@ const NAMES: TensorNames = TensorNames {
     transposed: false,
     layer_inputs: ["", "", ""],
     fused_expert: &[],
+    experts_transposed: false,
 };

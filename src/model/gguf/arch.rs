@@ -536,4 +536,5 @@ const NAMES: TensorNames = TensorNames {
     transposed: false,
     layer_inputs: ["per_layer_token_embd.weight", "per_layer_model_proj.weight", "per_layer_proj_norm.weight"],
     fused_expert: &[],
+    experts_transposed: false,
 };
