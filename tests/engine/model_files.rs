@@ -179,7 +179,9 @@ fn experts_of_gpt_oss_are_the_same_in_blocks_and_in_bf16() {
             let both: Vec<_> = both.flat_map(|(gate, up)| [gate, up]).collect();
             for (to, rows) in [(&mut up, both), (&mut down, rows(block, expert, BlockSlot::Down))] {
                 for input in 0..rows[0].len() / 2 {
-                    rows.iter().for_each(|row| to.extend_from_slice(&row[2 * input..2 * input + 2]));
+                    for row in &rows {
+                        to.extend_from_slice(&row[2 * input..2 * input + 2]);
+                    }
                 }
             }
         }
