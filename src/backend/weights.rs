@@ -352,14 +352,8 @@ impl<P: Packer> Walk<'_, P> {
             },
             router_bias: self
                 .vector_if(spec.mlp.experts.is_some_and(|experts| experts.router_bias), &of(&[B::RouterBias]))?,
-            sinks: match spec.attention.sinks {
-                false => None,
-                true => Some(self.values(&of(&[B::Sinks]))?),
-            },
-            output_scale: match spec.output_scale {
-                false => None,
-                true => self.values(&of(&[B::OutputScale]))?.first().copied(),
-            },
+            sinks: if spec.attention.sinks { Some(self.values(&of(&[B::Sinks]))?) } else { None },
+            output_scale: if spec.output_scale { self.values(&of(&[B::OutputScale]))?.first().copied() } else { None },
         })
     }
 

@@ -41,6 +41,20 @@ impl Tensor<'_> {
         }
         Tensor { dtype: self.dtype, bytes: bytes.into() }
     }
+
+    /// Columns of matrices of floats `[inputs, outputs]`, one below the other, as rows; counted through all of them.
+    pub(super) fn columns(&self, (inputs, outputs): (usize, usize), columns: StridedRanges) -> Tensor<'static> {
+        let (_, size) = self.dtype.block();
+        let StridedRanges { start, len, step, count } = columns;
+        let matrix = &self.bytes[start / outputs * inputs * outputs * size..];
+        let mut bytes = Vec::with_capacity(count * len * inputs * size);
+        for column in (0..count).flat_map(|run| run * step..run * step + len) {
+            for input in 0..inputs {
+                bytes.extend_from_slice(&matrix[(input * outputs + start % outputs + column) * size..][..size]);
+            }
+        }
+        Tensor { dtype: self.dtype, bytes: bytes.into() }
+    }
 }
 
 /// The table of a checkpoint's tensors, over the bytes of its files.

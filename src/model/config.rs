@@ -237,14 +237,11 @@ fn layer_types(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelErro
     let known = ["full_attention", "sliding_attention", "attention"];
     let others: Vec<_> = types.iter().zip(0..).filter(|(kind, _)| !known.contains(kind)).collect();
     if types.len() != spec.blocks.len() || !others.is_empty() {
-        let mut expected = format!("{} times \"full_attention\" or \"sliding_attention\"", spec.blocks.len());
-        if let Some((kind, _)) = others.first() {
-            let numbers: Vec<_> = others.iter().map(|(_, number): &(_, usize)| number.to_string()).collect();
-            expected += &format!(
-                "; layers that are no attention, such as {kind:?}, cannot be computed: {}",
-                numbers.join(", ")
-            );
-        }
+        let numbers: Vec<_> = others.iter().map(|(_, number): &(_, usize)| number.to_string()).collect();
+        let others = others.first().map_or(String::new(), |(kind, _)| {
+            format!("; layers that are no attention, such as {kind:?}, cannot be computed: {}", numbers.join(", "))
+        });
+        let expected = format!("{} times \"full_attention\" or \"sliding_attention\"{others}", spec.blocks.len());
         return Err(fields.error("layer_types", &expected));
     }
     for (block, kind) in spec.blocks.iter_mut().zip(types) {
@@ -356,8 +353,13 @@ mod tests {
                 config("").replace("Llama", "SmolLM3").replace("silu\"", "silu\",\"no_rope_layers\":[1]"),
                 "no_rope_layers",
             ),
-            (hybrid(r#""num_local_experts":8"#), "num_local_experts"),
-            (hybrid(r#""num_local_experts":0,"position_embedding_type":"alibi""#), "position_embedding_type"),
+            (hybrid(r#""num_local_experts":8,"layer_types":["attention","attention"]"#), "num_local_experts"),
+            (
+                hybrid(
+                    r#""num_local_experts":0,"position_embedding_type":"alibi","layer_types":["attention","attention"]"#,
+                ),
+                "position_embedding_type",
+            ),
             (hybrid(r#""num_local_experts":0,"layer_types":["attention","mamba"]"#), "layer_types"),
             (hybrid(r#""num_local_experts":0"#), "layer_types"),
             (config(r#","mlp_layer_types":["sparse","other"]"#).replace("Llama", "Mellum"), "mlp_layer_types"),

@@ -155,7 +155,7 @@ pub enum Wiring {
 
 /// Attention of a block.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::struct_excessive_bools)] // each is a thing of its own
+#[expect(clippy::struct_excessive_bools, reason = "each part is there or not")]
 pub struct Attention {
     /// Query, key and value have biases.
     pub qkv_bias: bool,

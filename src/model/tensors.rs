@@ -138,6 +138,8 @@ pub struct TensorNames {
     pub layer_inputs: [&'static str; 3],
     /// Tensors that hold several slots of every expert, where all experts of a block are one tensor.
     pub fused_expert: &'static [(BlockSlot, Fused)],
+    /// Matrices of experts in one tensor are stored as `[inputs, outputs]`.
+    pub experts_transposed: bool,
 }
 
 /// Which rows of a tensor with several slots are one of them.
@@ -244,8 +246,12 @@ impl Slot {
     pub fn is_product(self) -> bool {
         use BlockSlot as B;
         match self {
-            Self::Embedding | Self::Head | Self::ProjectIn | Self::ProjectOut => true,
-            Self::LayerTable | Self::LayerProjection => true,
+            Self::Embedding
+            | Self::Head
+            | Self::ProjectIn
+            | Self::ProjectOut
+            | Self::LayerTable
+            | Self::LayerProjection => true,
             Self::Block(_, slot) | Self::Expert(_, _, slot) => {
                 let attention = matches!(slot, B::Query | B::Key | B::Value | B::Output | B::AttentionGate);
                 let delta = matches!(slot, B::DeltaQuery | B::DeltaKey | B::DeltaValue | B::DeltaGate | B::DeltaOutput);
@@ -253,8 +259,9 @@ impl Slot {
                 let mlp = matches!(slot, B::Gate | B::Up | B::Down | B::InputGate | B::InputProjection);
                 attention || delta || shared || mlp
             }
-            Self::Positions | Self::FinalNorm | Self::FinalNormBias | Self::HeadBias => false,
-            Self::LayerProjectionNorm => false,
+            Self::Positions | Self::FinalNorm | Self::FinalNormBias | Self::HeadBias | Self::LayerProjectionNorm => {
+                false
+            }
         }
     }
 }
@@ -448,8 +455,12 @@ impl ModelSpec {
                     }
                     outputs.start += expert * shape[0];
                     shape.insert(0, self.expert_mlp(block).experts.map_or(0, |experts| experts.count));
+                    let transposed = names.experts_transposed && shape.len() == 3;
+                    if transposed {
+                        shape.swap(1, 2);
+                    }
                     let name = format!("{prefix}{}{block}.{name}", names.block);
-                    return Source { name, shape, transposed: false, outputs };
+                    return Source { name, shape, transposed, outputs };
                 };
                 format!("{prefix}{}{block}.{before}{expert}.{name}", names.block)
             }

@@ -107,7 +107,7 @@ impl ModelWeights {
     pub fn outputs(&self, slot: Slot) -> Result<Vec<(Tensor<'_>, usize)>, ModelError> {
         let Source { name, shape, transposed, outputs } = self.spec.source(slot, self.prefix);
         // A vector's outputs are its elements; a tensor of more than two dimensions is matrices one below the other.
-        let columns = if self.spec.shape(slot).len() == 1 { 0 } else { 1 };
+        let columns = usize::from(self.spec.shape(slot).len() != 1);
         let rows = shape[..shape.len() - columns].iter().product();
         let stored = match self.checkpoint.microscaled(&name, &shape)? {
             Some(stored) => {
@@ -119,6 +119,13 @@ impl ModelWeights {
             }
             None => self.checkpoint.tensor(&name, &shape)?,
         };
+        if let (true, &[_, inputs, all]) = (transposed, &shape[..]) {
+            let rows = stored.columns((inputs, all), outputs);
+            if let Some(told) = self.told.get() {
+                told(rows.bytes.len() as u64);
+            }
+            return Ok(vec![(rows, outputs.count * outputs.len)]);
+        }
         let (stored, all) = if transposed { (stored.transposed(shape[1]), shape[1]) } else { (stored, rows) };
         let each = stored.bytes.len() / all;
         if let Some(told) = self.told.get() {

@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use bass_tui::model::{Model, ModelFiles};
+use bass_tui::model::{BlockSlot, Model, ModelFiles, Slot};
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
 use tempfile::TempDir;
 
 /// A copy of a golden model that may be damaged.
@@ -145,15 +147,73 @@ fn a_tokenizer_with_more_ids_than_the_model_is_an_error() {
     assert_names(&error(&folder), &["tokenizer.json", "2100", "2048"]);
 }
 
+/// Published in blocks of four bits; fine-tuned models are in bf16 with inputs before outputs.
 #[test]
-fn of_a_model_for_text_and_images_the_text_is_read() {
-    let (twin, folder) = (copy("gemma3"), copy("gemma3"));
+fn experts_of_gpt_oss_are_the_same_in_blocks_and_in_bf16() {
+    let (twin, folder) = (copy("gpt-oss"), copy("gpt-oss"));
+    let twin = Model::load(&ModelFiles::Folder(twin.path().into())).expect("a model");
+    let path = folder.path().join("config.json");
+    let mut config: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
+    config.as_object_mut().expect("an object").remove("quantization_config");
+    std::fs::write(&path, config.to_string()).expect("a writable copy");
+
+    let weights = folder.path().join("model.safetensors");
+    let file = std::fs::read(&weights).expect("weights");
+    let tensors = SafeTensors::deserialize(&file).expect("safetensors");
+    let mut all: Vec<(String, Dtype, Vec<usize>, Vec<u8>)> = Vec::new();
+    for (name, tensor) in tensors.tensors() {
+        if tensor.dtype() != Dtype::U8 {
+            all.push((name, tensor.dtype(), tensor.shape().to_vec(), tensor.data().to_vec()));
+        }
+    }
+    let rows = |block: usize, expert: usize, slot: BlockSlot| -> Vec<Vec<u8>> {
+        let row = twin.spec.shape(Slot::Expert(block, expert, slot))[1] * 2;
+        let parts = twin.outputs(Slot::Expert(block, expert, slot)).expect("a tensor");
+        parts.iter().flat_map(|(part, _)| part.bytes.chunks(row).map(<[u8]>::to_vec)).collect()
+    };
+    for (block, spec) in twin.spec.blocks.iter().enumerate() {
+        let count = spec.mlp.experts.expect("experts").count;
+        let (mut up, mut down) = (Vec::new(), Vec::new());
+        for expert in 0..count {
+            let both = rows(block, expert, BlockSlot::Gate).into_iter().zip(rows(block, expert, BlockSlot::Up));
+            let both: Vec<_> = both.flat_map(|(gate, up)| [gate, up]).collect();
+            for (to, rows) in [(&mut up, both), (&mut down, rows(block, expert, BlockSlot::Down))] {
+                for input in 0..rows[0].len() / 2 {
+                    for row in &rows {
+                        to.extend_from_slice(&row[2 * input..2 * input + 2]);
+                    }
+                }
+            }
+        }
+        let (hidden, inner) = (twin.spec.hidden, spec.mlp.intermediate);
+        let name = |part: &str| format!("model.layers.{block}.mlp.experts.{part}_proj");
+        all.push((name("gate_up"), Dtype::BF16, vec![count, hidden, 2 * inner], up));
+        all.push((name("down"), Dtype::BF16, vec![count, inner, hidden], down));
+    }
+    let views = all.iter().map(|(name, dtype, shape, bytes)| {
+        (name.as_str(), TensorView::new(*dtype, shape.clone(), bytes).expect("a tensor"))
+    });
+    std::fs::write(&weights, safetensors::serialize(views, None).expect("safetensors")).expect("a writable copy");
+
+    let model = Model::load(&ModelFiles::Folder(folder.path().into())).unwrap_or_else(|error| panic!("{error}"));
+    for slot in twin.spec.slots() {
+        let bytes = |model: &Model| -> Vec<u8> {
+            model.outputs(slot).expect("a tensor").iter().flat_map(|(part, _)| part.bytes.to_vec()).collect()
+        };
+        assert_eq!(bytes(&model), bytes(&twin), "{slot:?}");
+    }
+}
+
+/// The golden model as the text of one for text and images: its folder, and its `config.json`.
+fn with_images(case: &str, name: &str, kind: &str, prefix: &str) -> (TempDir, serde_json::Value) {
+    let folder = copy(case);
     let path = folder.path().join("config.json");
     let mut text: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
     let of_text = text.as_object_mut().expect("an object");
     let (_, end) = (of_text.remove("architectures"), of_text.remove("eos_token_id"));
+    of_text.insert("model_type".into(), kind.into());
     let whole = serde_json::json!({
-        "architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3", "eos_token_id": end,
+        "architectures": [name], "model_type": "other", "eos_token_id": end,
         "text_config": text, "vision_config": { "hidden_size": 8 },
     });
     std::fs::write(&path, whole.to_string()).expect("a writable copy");
@@ -162,10 +222,40 @@ fn of_a_model_for_text_and_images_the_text_is_read() {
     let bytes = std::fs::read(&weights).expect("weights");
     let len = 8 + u64::from_le_bytes(bytes[..8].try_into().expect("a length")) as usize;
     let header = String::from_utf8(bytes[8..len].to_vec()).expect("text");
-    let header = header.replace("\"model.", "\"language_model.model.");
+    let mut header = header.replace("\"model.", &format!("\"{prefix}"));
+    if prefix == "language_model.model." {
+        header = header.replace("\"lm_head", "\"language_model.lm_head");
+    }
     let renamed = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &bytes[len..]].concat();
     std::fs::write(&weights, renamed).expect("a writable copy");
+    (folder, whole)
+}
 
+#[test]
+fn texts_of_models_for_text_and_images_are_where_each_has_them() {
+    for (case, name, kind, prefix) in [
+        ("ministral3", "Mistral3ForConditionalGeneration", "ministral3", "language_model.model."),
+        ("ministral3", "Mistral3ForConditionalGeneration", "ministral3", "model.language_model."),
+        ("mistral-sliding", "Mistral3ForConditionalGeneration", "mistral", "language_model.model."),
+        ("gemma4-e", "Gemma4ForConditionalGeneration", "gemma4_text", "model.language_model."),
+        ("gemma4", "Gemma4UnifiedForConditionalGeneration", "gemma4_unified_text", "model.language_model."),
+    ] {
+        let (twin, (folder, _)) = (copy(case), with_images(case, name, kind, prefix));
+        let [twin, model] = [&twin, &folder]
+            .map(|folder| Model::load(&ModelFiles::Folder(folder.path().into())).unwrap_or_else(|e| panic!("{e}")));
+        assert_eq!((&model.spec.blocks, &model.eos), (&twin.spec.blocks, &twin.eos), "{name}");
+        for slot in twin.spec.slots() {
+            assert_eq!(model.tensor(slot).expect(name).bytes, twin.tensor(slot).expect(name).bytes, "{name}");
+        }
+    }
+}
+
+#[test]
+fn of_a_model_for_text_and_images_the_text_is_read() {
+    let twin = copy("gemma3");
+    let (folder, whole) =
+        with_images("gemma3", "Gemma3ForConditionalGeneration", "gemma3_text", "language_model.model.");
+    let path = folder.path().join("config.json");
     let load = |folder: &TempDir| Model::load(&ModelFiles::Folder(folder.path().into())).expect("a model");
     let (twin, model) = (load(&twin), load(&folder));
     assert_eq!((&model.spec, &model.eos), (&twin.spec, &twin.eos));

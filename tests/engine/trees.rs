@@ -52,47 +52,59 @@ fn a_path_of_a_tree_is_a_chain_to_the_bit() {
     ];
     for (model, dtype) in models {
         // Around the border of a panel of positions, and of a chunk.
-        for (shared, rows) in [(1, 12), (14, 24), (504, 20)] {
-            let mut network = network(model, dtype, 1 + shared % 2);
-            let (text, begun, other) = (tokens(1, shared), tokens(2, 4), tokens(3, 3));
-            let (nodes, parents) = (tokens(4, rows), tree(5, rows));
-            let prompt = network.open(shared).expect("memory");
-            pass(&mut network, &[(prompt, 0, &text)], Wanted::Nothing);
-            let forks = network.fork(prompt, 2, 4 + rows).expect("memory");
-            pass(&mut network, &[(forks[0], shared, &begun)], Wanted::Nothing);
+        paths_are_chains(model, dtype, &[(1, 12), (14, 24), (504, 20)]);
+    }
+}
 
-            let spans =
-                [Span { seq: forks[1], start: shared, len: 3 }, Span { seq: forks[0], start: shared + 4, len: rows }];
-            let all = [&other[..], &nodes].concat();
-            let all_parents = [&[Rows::ROOT, 0, 1][..], &parents].concat();
-            let tree = Rows { tokens: &all, spans: &spans, parents: Some(&all_parents) };
-            assert_eq!(network.forward(&tree, Wanted::All).expect("trees"), 3 + rows);
-            assert_eq!((network.len(forks[0]), network.len(forks[1])), (shared + 4, shared), "nothing is kept yet");
-            let found: Vec<Bits> = (0..3 + rows).map(|row| bits(&network, row)).collect();
-            assert_eq!(found[2], after(&mut network, prompt, &other), "a tree that is a chain");
-            for row in 0..rows {
-                let chain = [&begun[..], &tokens_of(&nodes, &path(&parents, row))].concat();
-                assert_eq!(
-                    found[3 + row],
-                    after(&mut network, prompt, &chain),
-                    "{shared} shared, row {row} of {parents:?}"
-                );
-            }
+/// Heads that differ between blocks, keys of other blocks, queries that grow, and sinks.
+#[test]
+fn a_path_of_a_tree_is_a_chain_where_blocks_differ() {
+    for case in ["gemma4-e", "gemma4-moe", "ministral3", "gpt-oss"] {
+        paths_are_chains(&model(case), Dtype::F32, &[(14, 12), (60, 20)]);
+    }
+}
 
-            // The tree again, a path of it kept, and on from there.
-            network.forward(&tree, Wanted::Last).expect("trees");
-            let kept = deepest(&parents);
-            network.keep(forks[0], &kept).expect("a path");
-            network.keep(forks[1], &[0, 1]).expect("a path");
-            assert!(kept.len() > 2 && kept.windows(2).any(|rows| rows[1] > rows[0] + 1), "{kept:?}");
-            assert_eq!((network.len(forks[0]), network.len(forks[1])), (shared + 4 + kept.len(), shared + 2));
-            let at = network.len(forks[0]);
-            pass(&mut network, &[(forks[1], shared + 2, &nodes[..1]), (forks[0], at, &other)], Wanted::Last);
-            let (short, long) = (bits(&network, 0), bits(&network, 1));
-            assert_eq!(short, after(&mut network, prompt, &[&other[..2], &nodes[..1]].concat()));
-            let chain = [&begun[..], &tokens_of(&nodes, &kept), &other].concat();
-            assert_eq!(long, after(&mut network, prompt, &chain), "{shared} shared, after {kept:?}");
+fn paths_are_chains(model: &Model, dtype: Dtype, sizes: &[(usize, usize)]) {
+    for &(shared, rows) in sizes {
+        let mut network = network(model, dtype, 1 + shared % 2);
+        let (text, begun, other) = (tokens(1, shared), tokens(2, 4), tokens(3, 3));
+        let (nodes, parents) = (tokens(4, rows), tree(5, rows));
+        let prompt = network.open(shared).expect("memory");
+        pass(&mut network, &[(prompt, 0, &text)], Wanted::Nothing);
+        let forks = network.fork(prompt, 2, 4 + rows).expect("memory");
+        pass(&mut network, &[(forks[0], shared, &begun)], Wanted::Nothing);
+
+        let spans =
+            [Span { seq: forks[1], start: shared, len: 3 }, Span { seq: forks[0], start: shared + 4, len: rows }];
+        let all = [&other[..], &nodes].concat();
+        let all_parents = [&[Rows::ROOT, 0, 1][..], &parents].concat();
+        let tree = Rows { tokens: &all, spans: &spans, parents: Some(&all_parents) };
+        assert_eq!(network.forward(&tree, Wanted::All).expect("trees"), 3 + rows);
+        assert_eq!((network.len(forks[0]), network.len(forks[1])), (shared + 4, shared), "nothing is kept yet");
+        let found: Vec<Bits> = (0..3 + rows).map(|row| bits(&network, row)).collect();
+        assert_eq!(found[2], after(&mut network, prompt, &other), "a tree that is a chain");
+        for row in 0..rows {
+            let chain = [&begun[..], &tokens_of(&nodes, &path(&parents, row))].concat();
+            assert_eq!(
+                found[3 + row],
+                after(&mut network, prompt, &chain),
+                "{shared} shared, row {row} of {parents:?}"
+            );
         }
+
+        // The tree again, a path of it kept, and on from there.
+        network.forward(&tree, Wanted::Last).expect("trees");
+        let kept = deepest(&parents);
+        network.keep(forks[0], &kept).expect("a path");
+        network.keep(forks[1], &[0, 1]).expect("a path");
+        assert!(kept.len() > 2 && kept.windows(2).any(|rows| rows[1] > rows[0] + 1), "{kept:?}");
+        assert_eq!((network.len(forks[0]), network.len(forks[1])), (shared + 4 + kept.len(), shared + 2));
+        let at = network.len(forks[0]);
+        pass(&mut network, &[(forks[1], shared + 2, &nodes[..1]), (forks[0], at, &other)], Wanted::Last);
+        let (short, long) = (bits(&network, 0), bits(&network, 1));
+        assert_eq!(short, after(&mut network, prompt, &[&other[..2], &nodes[..1]].concat()));
+        let chain = [&begun[..], &tokens_of(&nodes, &kept), &other].concat();
+        assert_eq!(long, after(&mut network, prompt, &chain), "{shared} shared, after {kept:?}");
     }
 }
 

@@ -6,8 +6,10 @@ use super::gemm::{Linear, Mode, linear};
 use super::ops;
 use super::pack::Packed;
 use super::quantized::InputBlock;
-use crate::backend::weights::{BesideWeights, BlockWeights};
+use crate::backend::weights::{BesideWeights, MlpWeights};
 use crate::model::spec::Mlp;
+
+type Beside = BesideWeights<Packed, Vec<f32>>;
 
 impl CpuNetwork {
     /// `norm(mlp(normed)) + norm(experts(norm(x)))` to `out`, all `[rows, hidden]`; the router reads `x` under a norm of
@@ -15,14 +17,14 @@ impl CpuNetwork {
     pub(super) fn mlp_and_experts(
         &self,
         (mlp, experts): (Mlp, Mlp),
-        (block, beside): (&BlockWeights<Packed, Vec<f32>>, &BesideWeights<Packed, Vec<f32>>),
+        (first, beside): (&MlpWeights<Packed, Vec<f32>>, &Beside),
         (x, normed, out): (&[f32], &mut [f32], &mut [f32]),
         buffers: &mut MlpBuffers,
         quantized: &mut Vec<InputBlock>,
     ) {
         let (width, norm) = (self.spec.hidden, self.spec.norm);
         let MlpBuffers { up, activated, router, beside: summed, .. } = buffers;
-        self.mlp(mlp, &block.mlps[0], (normed, out, Mode::Store), (up, activated), quantized);
+        self.mlp(mlp, first, (normed, out, Mode::Store), (up, activated), quantized);
         ops::for_rows(&self.pool, out, width, |_, row| ops::norm_in_place(norm, row, &beside.mlp_norm));
 
         let Some(choice) = experts.experts else { return };

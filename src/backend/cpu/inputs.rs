@@ -23,7 +23,9 @@ impl CpuNetwork {
             let mut known = vec![0.0; width];
             weights.table.output(tokens[row] as usize, &mut known);
             for (inputs, known) in inputs.chunks_exact_mut(spec.width).zip(known.chunks_exact(spec.width)) {
-                inputs.iter_mut().for_each(|input| *input *= down);
+                for input in inputs.iter_mut() {
+                    *input *= down;
+                }
                 ops::norm_in_place(self.spec.norm, inputs, &weights.norm);
                 for (input, known) in inputs.iter_mut().zip(known) {
                     *input = (*input + known * root) * std::f32::consts::FRAC_1_SQRT_2;

@@ -109,7 +109,9 @@ pub fn rms_norm_in_place(x: &mut [f32], weight: &[f32], eps: f32) {
 /// [`rms_norm`] in place, without weights.
 pub fn rms_norm_plain(x: &mut [f32], eps: f32) {
     let scale = rms_scale(x, eps);
-    x.iter_mut().for_each(|x| *x *= scale);
+    for x in x {
+        *x *= scale;
+    }
 }
 
 fn rms_scale(x: &[f32], eps: f32) -> f32 {

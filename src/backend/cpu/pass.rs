@@ -239,7 +239,9 @@ impl CpuNetwork {
                 }
                 if let Some(growth) = growth.filter(|_| head < heads) {
                     let factor = growth.at(positions[row]);
-                    values.iter_mut().for_each(|value| *value *= factor);
+                    for value in values {
+                        *value *= factor;
+                    }
                 }
             }
             if value_norm {
@@ -296,7 +298,7 @@ impl CpuNetwork {
         }
         if let (Some(beside), Some(experts)) = (&block.beside, spec.beside) {
             let branch = sized(branch, x.len());
-            self.mlp_and_experts((spec.mlp, experts), (block, beside), (x, normed, branch), mlp, quantized);
+            self.mlp_and_experts((spec.mlp, experts), (&block.mlps[0], beside), (x, normed, branch), mlp, quantized);
             self.add_branch(spec, block.mlp_output_norm.as_ref(), x, branch);
         } else {
             let mlps = |out: &mut [f32], mode| self.mlps(spec.mlp, block, (normed, out, mode), mlp, quantized);
@@ -312,7 +314,9 @@ impl CpuNetwork {
             self.add_branch(spec, Some(&input.norm), x, branch);
         }
         if let Some(scale) = block.output_scale {
-            x.iter_mut().for_each(|x| *x *= scale);
+            for x in x.iter_mut() {
+                *x *= scale;
+            }
         }
         Ok(())
     }

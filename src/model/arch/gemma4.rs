@@ -117,7 +117,7 @@ fn wide(fields: Fields<'_>, heads: Heads, (block, same): (usize, bool)) -> Resul
     let listed = fields.get("per_layer_config").is_some();
     let dim = size(names[0])?.unwrap_or(if listed { heads.dim } else { 512 });
     let kv = size(names[1])?.filter(|_| same || listed).unwrap_or(heads.kv);
-    let wide = Heads { dim, kv, ..heads };
+    let wide = Heads { kv, dim, ..heads };
     if !wide.query.is_multiple_of(kv) || !dim.is_multiple_of(2) {
         let expected = format!("a divisor of `num_attention_heads`, {}, and an even width of heads", wide.query);
         return Err(own.unwrap_or(fields).error(names[1], &expected));

@@ -76,4 +76,5 @@ const NAMES: TensorNames = TensorNames {
     stacked: None,
     layer_inputs: ["", "", ""],
     fused_expert: &[],
+    experts_transposed: false,
 };

@@ -40,6 +40,9 @@ fn adjust(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
         None => fields.required_size("num_experts")?,
     };
     experts(spec, (count, fields.required_size("num_experts_per_tok")?));
+    if fields.get("quantization_config").is_none() {
+        spec.names = &WIDE_NAMES;
+    }
     Ok(())
 }
 
@@ -91,3 +94,6 @@ const NAMES: TensorNames = TensorNames {
     ],
     ..llama::NAMES
 };
+
+/// Of weights in bf16, which transformers writes the other way round.
+const WIDE_NAMES: TensorNames = TensorNames { experts_transposed: true, ..NAMES };

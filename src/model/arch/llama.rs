@@ -70,4 +70,5 @@ pub const NAMES: TensorNames = TensorNames {
     stacked: None,
     layer_inputs: ["", "", ""],
     fused_expert: &[],
+    experts_transposed: false,
 };

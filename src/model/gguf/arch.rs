@@ -643,6 +643,7 @@ const NAMES: TensorNames = TensorNames {
     stacked: None,
     layer_inputs: ["per_layer_token_embd.weight", "per_layer_model_proj.weight", "per_layer_proj_norm.weight"],
     fused_expert: &[],
+    experts_transposed: false,
 };
 
 /// Names of blocks with delta nets, and where beta and step are.
