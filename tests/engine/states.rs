@@ -117,7 +117,9 @@ fn forks_and_strangers_have_states_of_their_own() {
     // The one that waited, and the prompt itself once it is alone.
     pass(&mut network, &[(forks[1], 40, &text[40..])], Wanted::All);
     assert_rows(&network, &expected, 40, 50, "the fork that waited");
-    forks.into_iter().for_each(|seq| network.close(seq));
+    for seq in forks {
+        network.close(seq);
+    }
     network.resize(prompt, 40, 90).expect("its own length");
     pass(&mut network, &[(prompt, 40, &text[40..])], Wanted::All);
     assert_rows(&network, &expected, 40, 50, "the prompt");
@@ -207,6 +209,8 @@ fn states_are_counted() {
     network.close(prompt);
     // Forks go back to the state of the prompt, which they have in common.
     assert_eq!(network.kv_bytes(), with_forks);
-    forks.into_iter().for_each(|seq| network.close(seq));
+    for seq in forks {
+        network.close(seq);
+    }
     assert_eq!(network.kv_bytes(), 0);
 }
