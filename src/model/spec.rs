@@ -148,7 +148,7 @@ pub struct Attention {
     pub scale: f32,
     /// Keeps the scores inside of this: `cap * tanh(score / cap)`.
     pub soft_cap: Option<f32>,
-    /// What the result is multiplied with.
+    /// Gate on the result.
     pub gate: Gate,
 }
 
@@ -164,12 +164,12 @@ impl Attention {
 pub enum Gate {
     /// None.
     Open,
-    /// The result `[query * dim]` is multiplied with the sigmoid of a gate, which is projected like the query.
+    /// The result `[query * dim]` is multiplied with the sigmoid of a gate that is projected as queries are.
     Sigmoid,
 }
 
-/// A gated delta net (arXiv 2412.06464; `Qwen3_5GatedDeltaNet` of transformers): every value head has a matrix
-/// as its state, which a row first decays, then corrects at its key, then reads at its query.
+/// A gated delta net (arXiv 2412.06464; `Qwen3_5GatedDeltaNet` of transformers): every value head has a
+/// matrix as its state, which a row first decays, then corrects at its key, then reads at its query.
 ///
 /// Query, key and value come out of a causal convolution over positions, channel by channel, and silu. Query
 /// and key are normalised to length 1. The result is normalised (RMS, plain weights) and multiplied with

@@ -33,8 +33,8 @@ fn rows_that_are_taken_back_leave_no_trace() {
         let text = tokens(41, 120);
         let mut network = network(&model(case), Dtype::F32, 2);
         let expected = one_by_one(&mut network, &text);
-        // Drafts of every length, accepted up to every place; read at once, as by a main model, or token by token, as
-        // by a draft model.
+        // Drafts of many lengths, accepted up to many places; read at once, as by a main model, or token by
+        // token, as by a draft model.
         let fork = fork(&mut network, &text[..20], 100);
         let mut at = 20;
         for (draft, accepted) in [(1, 0), (5, 0), (5, 3), (1, 1), (7, 7), (8, 1), (3, 2), (16, 9), (2, 0), (6, 6)] {
@@ -194,7 +194,7 @@ fn trees_are_refused_with_a_sentence() {
 #[test]
 fn states_are_counted() {
     let mut network = network(&model("qwen3-5"), Dtype::F32, 1);
-    // Four nets of four heads with a matrix of 16 x 24 (in blocks of 16 columns) and three rows of 160 channels.
+    // Four nets of four heads with a matrix of 16 x 24, in blocks of 16 columns, and three rows of 160 channels.
     let state = 4 * 4 * (4 * 16 * 32 + 3 * 160);
     let found = footprint(&mut network).expect("memory");
     // Two of six blocks have keys and values: two heads of 32 channels each.

@@ -86,7 +86,7 @@ pub struct CpuNetwork {
     sequences: Sequences<Shape>,
     /// Of gated delta nets.
     states: States,
-    /// What the slab at hand does to them, one for each piece.
+    /// Plans of the slab at hand, one for each piece.
     plans: Vec<Plan>,
     /// Where a block's K/V is, among those with attention.
     kv_layers: Vec<usize>,
