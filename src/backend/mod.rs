@@ -212,7 +212,7 @@ pub struct Footprint {
     pub sequence: usize,
 }
 
-/// What sequences of a network take, by what two of different lengths do.
+/// Footprint of a network's sequences, by that of two of different lengths.
 pub fn footprint(network: &mut dyn Network) -> Result<Footprint, BackendError> {
     const POSITIONS: usize = 64;
     let before = network.kv_bytes();

@@ -109,8 +109,8 @@ pub struct BlockWeights<M, V> {
     pub router: Option<M>,
     /// The MLP, or the experts.
     pub mlps: Vec<MlpWeights<M, V>>,
-    /// Of a gated delta net, in place of attention: then `qkv` is query, key, value and gate, and `output` its
-    /// own.
+    /// Of a gated delta net, in place of attention: then `qkv` is its query, key, value and gate, and `output`
+    /// its output.
     pub delta: Option<DeltaWeights<M, V>>,
     /// The expert that every row takes, if there is one.
     pub shared: Option<SharedWeights<M, V>>,
@@ -124,7 +124,7 @@ pub struct BlockWeights<M, V> {
     pub sinks: Option<Vec<f32>>,
 }
 
-/// Those of a gated delta net beside its larger matrices.
+/// Weights of a gated delta net beside its larger matrices.
 pub struct DeltaWeights<M, V> {
     /// Beta, then step of each value head, `[2 * value_heads, hidden]` in f32.
     pub rates: M,
@@ -138,7 +138,7 @@ pub struct DeltaWeights<M, V> {
     pub norm: V,
 }
 
-/// Those of a shared expert.
+/// Weights of a shared expert.
 pub struct SharedWeights<M, V> {
     /// Before the sigmoid that it is multiplied with, `[1, hidden]` in f32.
     pub scale: M,

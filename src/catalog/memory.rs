@@ -291,8 +291,8 @@ mod tests {
         assert!(pair.kv > main.kv(8, 256) && pair.fits(32 << 30) && !pair.fits(16 << 30));
         assert_eq!(main.kv(usize::MAX, usize::MAX), u64::MAX);
 
-        // States count for each candidate and a few times for the prompt, whatever the number of tokens; only two
-        // of six blocks have keys and values.
+        // States count for each candidate and a few times for the prompt, whatever the number of tokens; only
+        // two of six blocks have keys and values.
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/models/qwen3-5");
         let shape = Shape::of_model(&Outline::read(&ModelFiles::Folder(folder)).unwrap());
         let state = 4 * 4 * (4 * 16 * 24 + 3 * 160);

@@ -54,7 +54,7 @@ impl Need {
         candidates.saturating_add(self.prompt).saturating_add(self.state)
     }
 
-    /// Those of a candidate.
+    /// Positions of a candidate and its state.
     pub fn candidate(&self) -> usize {
         self.tail.saturating_add(self.state)
     }

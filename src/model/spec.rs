@@ -187,8 +187,8 @@ pub struct Attention {
     pub sinks: bool,
 }
 
-/// A gated delta net (arXiv 2412.06464; `Qwen3_5GatedDeltaNet` of transformers): every value head has a matrix
-/// as its state, which a row first decays, then corrects at its key, then reads at its query.
+/// A gated delta net (arXiv 2412.06464; `Qwen3_5GatedDeltaNet` of transformers): every value head has a
+/// matrix as its state, which a row first decays, then corrects at its key, then reads at its query.
 ///
 /// Query, key and value come out of a causal convolution over positions, channel by channel, and silu. Query
 /// and key are normalised to length 1. The result is normalised (RMS, plain weights) and multiplied with

@@ -162,9 +162,9 @@ pub enum Fused {
     HeadHalves(usize),
     /// Query, key and value of a delta net one below the other; this is the one with this number.
     Delta(usize),
-    /// The same, and the gate, of each key head after the other's.
+    /// Query, key, value and gate of each key head after the other's; this is the one with this number.
     DeltaGroups(usize),
-    /// Beta and step of the value heads of each key head after the other's.
+    /// Beta and step of the value heads of each key head after the other's; this is the one with this number.
     DeltaPairs(usize),
 }
 

@@ -168,13 +168,13 @@ fn qwen2_greedy() {
     greedy_is_the_same_with_any_drafts(&golden("qwen2", "qwen2-draft"));
 }
 
-/// A main model with states that are taken back, and one as the draft model.
+/// A main model whose states are taken back; most drafts are wrong.
 #[test]
 fn qwen3_5_greedy() {
     greedy_is_the_same_with_any_drafts(&golden("qwen3-5", "qwen2-draft"));
-    greedy_is_the_same_with_any_drafts(&golden("qwen2", "qwen3-5"));
 }
 
+/// The draft model has states, too.
 #[test]
 fn qwen3_5_greedy_with_every_drafter() {
     greedy_is_the_same_with_every_drafter(&golden("qwen3-5", "qwen3-5"), &KINDS, 2);

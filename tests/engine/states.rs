@@ -33,8 +33,8 @@ fn rows_that_are_taken_back_leave_no_trace() {
         let text = tokens(41, 120);
         let mut network = network(&model(case), Dtype::F32, 2);
         let expected = one_by_one(&mut network, &text);
-        // Drafts of every length, accepted up to every place; read at once, as by a main model, or token by token, as
-        // by a draft model.
+        // Drafts of many lengths, accepted up to many places; read at once, as by a main model, or token by
+        // token, as by a draft model.
         let fork = fork(&mut network, &text[..20], 100);
         let mut at = 20;
         for (draft, accepted) in [(1, 0), (5, 0), (5, 3), (1, 1), (7, 7), (8, 1), (3, 2), (16, 9), (2, 0), (6, 6)] {
@@ -117,7 +117,9 @@ fn forks_and_strangers_have_states_of_their_own() {
     // The one that waited, and the prompt itself once it is alone.
     pass(&mut network, &[(forks[1], 40, &text[40..])], Wanted::All);
     assert_rows(&network, &expected, 40, 50, "the fork that waited");
-    forks.into_iter().for_each(|seq| network.close(seq));
+    for seq in forks {
+        network.close(seq);
+    }
     network.resize(prompt, 40, 90).expect("its own length");
     pass(&mut network, &[(prompt, 40, &text[40..])], Wanted::All);
     assert_rows(&network, &expected, 40, 50, "the prompt");
@@ -192,7 +194,7 @@ fn trees_are_refused_with_a_sentence() {
 #[test]
 fn states_are_counted() {
     let mut network = network(&model("qwen3-5"), Dtype::F32, 1);
-    // Four nets of four heads with a matrix of 16 x 24 (in blocks of 16 columns) and three rows of 160 channels.
+    // Four nets of four heads with a matrix of 16 x 24, in blocks of 16 columns, and three rows of 160 channels.
     let state = 4 * 4 * (4 * 16 * 32 + 3 * 160);
     let found = footprint(&mut network).expect("memory");
     // Two of six blocks have keys and values: two heads of 32 channels each.
@@ -207,6 +209,8 @@ fn states_are_counted() {
     network.close(prompt);
     // Forks go back to the state of the prompt, which they have in common.
     assert_eq!(network.kv_bytes(), with_forks);
-    forks.into_iter().for_each(|seq| network.close(seq));
+    for seq in forks {
+        network.close(seq);
+    }
     assert_eq!(network.kv_bytes(), 0);
 }

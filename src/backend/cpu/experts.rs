@@ -25,7 +25,7 @@ pub struct MlpBuffers {
     inputs: Vec<f32>,
     /// The expert's outputs `[rows, hidden]`.
     outputs: Vec<f32>,
-    /// What weighs the shared expert, of each row.
+    /// Weights of the shared expert, one of each row.
     scales: Vec<f32>,
     /// The sum of experts beside an MLP `[rows, hidden]`.
     pub(super) beside: Vec<f32>,

@@ -88,7 +88,7 @@ pub struct CpuNetwork {
     sequences: Sequences<Layout>,
     /// Of gated delta nets.
     states: States,
-    /// What the slab at hand does to them, one for each piece.
+    /// Plans of the slab at hand, one for each piece.
     plans: Vec<Plan>,
     /// Layers of the K/V of paths through trees: one of each kind.
     paths: Layout,

@@ -58,8 +58,8 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Puts the state back, with the last inputs of the rows that are settled, and keeps the others for the next
-    /// pass.
+    /// Puts the state back, with the last inputs of the rows that are settled, and keeps the others for the
+    /// next pass.
     fn keep(
         &self,
         states: &mut States,
@@ -86,7 +86,7 @@ impl Place<'_> {
 }
 
 impl CpuNetwork {
-    /// Norm, projections and recurrence of a block with a gated delta net. Afterwards `buffers.attended` holds
+    /// Norm, projections and recurrence of a block with a gated delta net. Afterwards `buffers.attended` has
     /// what the output projection reads `[rows, values]`.
     pub(super) fn project_delta(
         &mut self,
@@ -212,8 +212,8 @@ struct Head<'a> {
 }
 
 impl Head<'_> {
-    /// What the rows of the pass read `[rows, value_dim]`. The state `own` takes in the rows that are settled;
-    /// the others go through a copy of it, or of `shared`.
+    /// Runs the rows; returns what those of the pass read, `[rows, value_dim]`. The state `own` takes in the
+    /// rows that are settled; the others go through a copy of it, or of `shared`.
     fn run(&self, kernels: &super::Kernels, mut own: Option<&mut [F32x16]>, shared: &[F32x16]) -> Vec<f32> {
         let &Self { net, sizes, number: head, place, .. } = self;
         let Plan { again, rows, settle, .. } = *place.plan;

@@ -82,7 +82,7 @@ impl State {
     fn copy(&self, sizes: &Sizes) -> Result<Self, BackendError> {
         let mut copy = Self::new(sizes)?;
         copy.len = self.len;
-        // What was never written stays untouched.
+        // Pages that were never written stay untouched.
         if self.len > 0 {
             copy.matrices.copy_from_slice(&self.matrices);
             copy.inputs.copy_from_slice(&self.inputs);
@@ -91,7 +91,7 @@ impl State {
     }
 }
 
-/// What the recurrence of a layer needs of rows.
+/// Rows of a layer, as far as the recurrence needs them.
 #[derive(Clone, Default)]
 pub struct Log {
     /// Inputs of the convolution `[rows, channels]`.
@@ -293,7 +293,7 @@ impl States {
         }
     }
 
-    /// After a pass that failed between two layers: goes back to a state that is whole, and returns its length.
+    /// Goes back to a state that is whole, after a pass that failed between two layers; returns its length.
     pub fn fail(&mut self, id: SeqId) -> Option<usize> {
         let (of, zero) = (self.open.get_mut(&id)?, self.zero.as_ref()?);
         of.logged = 0;
