@@ -87,13 +87,17 @@ impl Machine {
 fn bandwidth(cores: usize) -> f64 {
     let words = vec![1u64; 8 << 20];
     let each = words.len().div_ceil(cores.max(1));
-    let begin = Instant::now();
-    thread::scope(|scope| {
-        for part in words.chunks(each) {
-            scope.spawn(move || black_box(part.iter().fold(0u64, |sum, word| sum.wrapping_add(*word))));
-        }
-    });
-    std::mem::size_of_val(&*words) as f64 / begin.elapsed().as_secs_f64().max(1e-6)
+    let once = |_| {
+        let begin = Instant::now();
+        thread::scope(|scope| {
+            for part in words.chunks(each) {
+                scope.spawn(move || black_box(part.iter().fold(0u64, |sum, word| sum.wrapping_add(*word))));
+            }
+        });
+        std::mem::size_of_val(&*words) as f64 / begin.elapsed().as_secs_f64().max(1e-6)
+    };
+    // Other programs can only take some of it away.
+    (0..3).map(once).fold(0.0, f64::max)
 }
 
 /// Advice before a generation: the model does not know the language, or the built-in pair is used because no
