@@ -258,7 +258,9 @@ impl<P: Packer> Walk<'_, P> {
     /// A matrix, whose pages of the file are not needed from then on: they would take as much memory as it.
     fn matrix(&self, slots: &[Slot], role: MatrixRole) -> Result<P::Matrix, BackendError> {
         let matrix = self.packer.matrix(slots, role)?;
-        slots.iter().for_each(|&slot| self.model.release(slot));
+        for &slot in slots {
+            self.model.release(slot);
+        }
         Ok(matrix)
     }
 

@@ -4,6 +4,7 @@ use std::fs;
 
 use super::{Catalog, Entry, Stored};
 use crate::backend::Dtype;
+use crate::model::blocks::Format;
 use crate::model::{Outline, TensorType};
 
 /// Tokens of prompt that are counted with.
@@ -76,7 +77,7 @@ impl Shape {
 
     /// Of a model that is there.
     pub fn of_model(model: &Outline) -> Self {
-        let each = |dtype: TensorType| dtype.format().map_or(dtype.block().1 as f64, |format| format.bytes_of_weight());
+        let each = |dtype: TensorType| dtype.format().map_or(dtype.block().1 as f64, Format::bytes_of_weight);
         let mut matrices: Vec<(f64, f64)> =
             model.matrices.iter().map(|(dtype, weights)| (*weights as f64, each(*dtype))).collect();
         if matrices.len() > 1 && !model.matrices.iter().any(|(dtype, _)| dtype.format().is_some()) {

@@ -86,7 +86,7 @@ pub fn weights(folder: &Path) -> Option<String> {
     let ends = |ending: &str| names.iter().any(|name| name.ends_with(ending));
     let has = |file: &str| names.iter().any(|name| name == file);
     let pickled = ["pytorch_model.bin", "pytorch_model.bin.index.json"].into_iter().any(has)
-        || names.iter().any(|name| name.starts_with("pytorch_model-") && name.ends_with(".bin"));
+        || names.iter().any(|name| name.starts_with("pytorch_model-00001-of-"));
     if pickled || ends(".pth") || ends(".pt") {
         return Some(
             "the folder has the weights as pytorch_model.bin, which is a program rather than data and is never run; \

@@ -9,7 +9,7 @@ const fn points<const N: usize, const WIDTH: usize>(set: &str, base: usize) -> [
     let (mut bit, mut found) = (0, 0);
     while bit < digits.len() * 4 {
         // Of two hexadecimal digits of a byte the second has the low bits.
-        let digit = digits[bit / 4 ^ 1];
+        let digit = digits[(bit / 4) ^ 1];
         let digit = if digit < b'a' { digit - b'0' } else { digit - b'a' + 10 };
         if digit >> (bit % 4) & 1 == 1 {
             let (mut rest, mut i) = (bit, 0);

@@ -505,8 +505,9 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                                 let mut sum = _mm256_fmadd_ps(whole, _mm256_mul_ps(factor, of_x), _mm256_loadu_ps(out));
                                 if F::KIND.has_min() && part != Some(0) {
                                     let of_halves = *sums_of_x.add(r);
-                                    for half in 0..if halves { 2 } else { 1 } {
-                                        sum = _mm256_fmadd_ps(_mm256_set1_ps(of_halves[half]), factors.mins[half], sum);
+                                    sum = _mm256_fmadd_ps(_mm256_set1_ps(of_halves[0]), factors.mins[0], sum);
+                                    if halves {
+                                        sum = _mm256_fmadd_ps(_mm256_set1_ps(of_halves[1]), factors.mins[1], sum);
                                     }
                                 }
                                 _mm256_storeu_ps(out, sum);

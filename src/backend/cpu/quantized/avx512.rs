@@ -371,9 +371,9 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                         sums[r][p] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole), scale, sums[r][p]);
                         if F::KIND.has_min() {
                             let of_halves = *sums_of_x.add(r);
-                            for half in 0..if halves { 2 } else { 1 } {
-                                let of_x = _mm512_set1_ps(of_halves[half]);
-                                sums[r][p] = _mm512_fmadd_ps(of_x, factors.mins[half], sums[r][p]);
+                            sums[r][p] = _mm512_fmadd_ps(_mm512_set1_ps(of_halves[0]), factors.mins[0], sums[r][p]);
+                            if halves {
+                                sums[r][p] = _mm512_fmadd_ps(_mm512_set1_ps(of_halves[1]), factors.mins[1], sums[r][p]);
                             }
                         }
                     }

@@ -43,7 +43,9 @@ pub unsafe fn product(args: &QuantizedGemmArgs<'_>) {
                     };
                     match (kind.has_min(), kind.has_halves()) {
                         (true, true) => {
-                            halves.into_iter().zip(factors.mins).for_each(|(half, min)| subtract(&x.codes[half], min))
+                            for (half, min) in halves.into_iter().zip(factors.mins) {
+                                subtract(&x.codes[half], min);
+                            }
                         }
                         (true, false) => subtract(&x.codes, factors.mins[0]),
                         (false, _) => {}
