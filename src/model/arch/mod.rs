@@ -65,6 +65,7 @@ use super::tensors::TensorNames;
 
 /// How the `config.json` of an architecture is to be read, where architectures differ.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each property is there or not")]
 pub struct Architecture {
     /// `architectures[0]`.
     pub name: &'static str,
