@@ -68,7 +68,9 @@ fn every_field_is_used_or_refused_or_known_to_change_nothing() {
                 Ok(spec) if spec == plain => assert!(NOTHING.contains(&key), "{case}: {key} has no effect"),
                 Ok(_) => {}
                 // A model with experts has other tensors.
-                Err(message) if key == "expert_count" => assert!(message.contains("expert") || message.contains("ffn"), "{message}"),
+                Err(message) if key == "expert_count" => {
+                    assert!(message.contains("expert") || message.contains("ffn"), "{message}");
+                }
                 Err(message) => assert!(message.contains(&name), "{case}, {key}: {message}"),
             }
         }
