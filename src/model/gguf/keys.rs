@@ -12,6 +12,8 @@ pub const WITHOUT_EFFECT: &[&str] = &[
     // The number of tokens counts.
     "vocab_size", // Names of origins and of what was done to the weights.
     "tensor_data_layout", "rope.scaling.finetuned",
+    // Shares of the rotated channels for places in images and films: a text has one position in all of them.
+    "rope.dimension_sections", "rope.mrope_interleaved",
     // Of embeddings, of models that also see and hear, and of those that read before they write.
     "pooling_type", "decoder_start_token_id", "vision.", "audio.", "mm.",
     // Sizes that only other fields bring into use, which are refused themselves.

@@ -95,6 +95,7 @@ pub fn fields(writer: &mut Writer, spec: &ModelSpec, architecture: &str) {
     // The file of a model that drafts with a block of its own counts that one, too.
     writer.whole(&key("block_count"), spec.blocks.len() + 1);
     writer.whole(&key("nextn_predict_layers"), 1);
+    writer.wholes(&key("rope.dimension_sections"), &[2, 1, 1, 0]);
     if let Some(experts) = spec.blocks[0].mlp.experts {
         writer.whole(&key("expert_feed_forward_length"), spec.blocks[0].mlp.intermediate);
         writer.whole(&key("expert_shared_feed_forward_length"), experts.shared.expect("a shared expert"));

@@ -40,7 +40,7 @@ const NOTHING: &[&str] = &[
     "vocab_size", "tensor_data_layout", "rope.scaling.finetuned", "rope.scaling.original_context_length",
     "pooling_type", "decoder_start_token_id", "expert_feed_forward_length", "expert_used_count",
     "attention.layer_norm_epsilon", "attention.layer_norm_rms_epsilon", "attention.group_norm_epsilon",
-    "attention.group_norm_groups",
+    "attention.group_norm_groups", "rope.dimension_sections",
 ];
 
 fn read(writer: &Writer) -> Result<ModelSpec, String> {
