@@ -145,8 +145,20 @@ fn peak() -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
+/// In a process of its own, because its memory is measured.
 #[test]
 fn damaged_texts_are_read_or_refused() {
+    let name = format!("{}::child", module_path!().split_once("::").expect("a module").1);
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    let output = child.args(["--exact", &name, "--ignored", "--nocapture"]).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[test]
+#[ignore = "run by the test above"]
+fn child() {
     let count = std::env::var("DAMAGED_TEXTS").ok().and_then(|count| count.parse().ok()).unwrap_or(FEW);
     let from: u64 = std::env::var("DAMAGED_FROM").ok().and_then(|from| from.parse().ok()).unwrap_or(0);
     let (told, tried) = mpsc::channel();
