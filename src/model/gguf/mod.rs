@@ -238,11 +238,14 @@ fn computed(
         }
         more.insert(each.into(), list.clone().into());
     }
-    if let (Some(wide), Some(narrow)) = (fields.get("attention.key_length"), fields.get("attention.key_length_swa")) {
+    // Heads of blocks with windows.
+    let wide = fields.get("attention.key_length");
+    let narrow = fields.peek("attention.key_length_swa").filter(|&own| blocks_differ || Some(own) == wide);
+    if let Some(narrow) = narrow.and_then(|_| fields.get("attention.key_length_swa")) {
         if fields.get("attention.value_length_swa").is_some_and(|value| value != narrow) {
             return Err(fields.error("attention.value_length_swa", &format!("{narrow}, as wide as keys")));
         }
-        more.insert("head_dim".into(), if blocks_differ { narrow } else { wide }.clone());
+        more.insert("head_dim".into(), narrow.clone());
     }
     let missing: Vec<usize> = (0..checkpoint.names().filter(|name| name.ends_with(".attn_norm.weight")).count())
         .filter(|block| checkpoint.has(&format!("blk.{block}.attn_k.weight")))
@@ -346,7 +349,8 @@ fn factors(fields: Fields<'_>, spec: &mut ModelSpec, checkpoint: &Checkpoint) ->
     for block in spec.blocks.iter_mut().filter(|block| meant(block)) {
         if let Some(rotary) = &mut block.attention.rotary {
             let factors = match rotary.scaling {
-                RotaryScaling::None => factors.clone(),
+                // In place of those that an architecture computes.
+                RotaryScaling::None | RotaryScaling::PerFrequency { .. } => factors.clone(),
                 RotaryScaling::Linear { factor } => factors.iter().map(|own| own * factor).collect(),
                 _ => {
                     let expected = format!("nothing or \"linear\" beside the tensor `{name}`");
