@@ -418,6 +418,10 @@ fn fourth(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     };
     let (kv, inner) = (list(EACH_KV)?, list(EACH_INNER)?);
     let dim = fields.required_size("attention.key_length")?;
+    let (rotated, narrow) = ("rope.dimension_count_swa", spec.heads.dim);
+    if fields.size(rotated)?.is_some_and(|rotated| rotated != narrow) {
+        return Err(fields.error(rotated, &format!("{narrow}, the width of a head of these blocks")));
+    }
     let same = fields.ids(WITHOUT_VALUES)?.unwrap_or_default();
     for (number, block) in spec.blocks.iter_mut().enumerate() {
         let attention = &mut block.attention;
@@ -430,6 +434,12 @@ fn fourth(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
         attention.heads = Some(Heads { kv, dim, ..spec.heads }).filter(|heads| *heads != spec.heads);
         attention.value_is_key = same.contains(&(number as u32));
         block.mlp.intermediate = inner.as_ref().map_or(block.mlp.intermediate, |inner| inner[number]);
+    }
+    // Its frequencies are not stretched.
+    for field in ["rope.scale_linear", "rope.scaling.factor"] {
+        if fields.not_negative(field)?.is_some_and(|factor| factor > 0.0 && factor.to_bits() != 1f64.to_bits()) {
+            return Err(fields.error(field, "nothing or 1"));
+        }
     }
     gemma4::shape(spec);
     let bases = ["rope.freq_base", "rope.freq_base_swa"].map(|name| fields.positive(name));

@@ -271,8 +271,7 @@ fn what_a_candidate_prints_makes_no_pass() {
 }
 
 const EXAMPLES: &str = "/// Doubles.\n///\n/// ```\n/// # use doubling::f;\n/// assert_eq!(f(3), 6);\n/// ```\n///\n/// ```rust\n/// let six: i64 = \"6\".parse()?;\n\
-    /// assert_eq!(doubling::f(3), six);\n/// # Ok::<(), std::num::ParseIntError>(())\n/// ```\n///\n///
-    /// ```should_panic\n/// doubling::f(i64::MAX);\n/// ```\n///\n\
+    /// assert_eq!(doubling::f(3), six);\n/// # Ok::<(), std::num::ParseIntError>(())\n/// ```\n///\n/// ```should_panic\n/// doubling::f(i64::MAX);\n/// ```\n///\n\
     /// ```\n/// use doubling::f;\n/// fn main() {\n///     assert_eq!(f(0), 0);\n/// }\n/// ```\n///\n/// ```ignore\n/// assert_eq!(doubling::g(3), 6);\n/// ```\n";
 
 /// The function `f`, and its tests where nobody names any.
