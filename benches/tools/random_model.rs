@@ -68,7 +68,7 @@ struct Args {
     /// Layers of the draft model: the first of the main model.
     #[arg(long, default_value_t = 4)]
     draft_layers: usize,
-    /// The same seed gives the same weights.
+    /// Seed of the weights.
     #[arg(long, default_value_t = 0)]
     seed: u64,
 }

@@ -68,7 +68,7 @@ pub struct InputWeights<M, V> {
     pub norm: NormWeights<V>,
 }
 
-/// Those of experts beside an MLP.
+/// Weights of experts beside an MLP.
 pub struct BesideWeights<M, V> {
     /// `[experts, hidden]` in f32.
     pub router: M,
@@ -85,7 +85,7 @@ pub struct BesideWeights<M, V> {
     pub mlps: Vec<MlpWeights<M, V>>,
 }
 
-/// Those of a block.
+/// Weights of a block.
 pub struct BlockWeights<M, V> {
     pub attention_norm: NormWeights<V>,
     /// Of what attention adds.
@@ -146,7 +146,7 @@ pub struct SharedWeights<M, V> {
     pub mlp: MlpWeights<M, V>,
 }
 
-/// Those of an MLP.
+/// Weights of an MLP.
 pub struct MlpWeights<M, V> {
     /// Gate, if there is one, and up one below the other, `[1 or 2 * intermediate, hidden]`.
     pub up: M,

@@ -135,7 +135,7 @@ pub struct Use {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Need {
     pub weights: u64,
-    /// Those of the weights that a step of all candidates reads.
+    /// Bytes of the weights that a step of all candidates reads.
     pub read: u64,
     pub kv: u64,
 }
@@ -192,7 +192,7 @@ impl Catalog {
     pub fn proposal(&self, memory: u64, how: Use, is_fast: &dyn Fn(&Proposal) -> bool) -> Option<Proposal<'_>> {
         let fitting = |entry: &'_ Entry| {
             let large = entry.parameters.is_some_and(|billions| billions >= LARGE);
-            // What is quantised already is taken as it is.
+            // Weights that are quantised already are taken as they are.
             let stored = entry.size.is_none();
             let dtypes = [Some(Dtype::Auto), stored.then_some(Dtype::Int8), (stored && large).then_some(Dtype::Int4)];
             dtypes.into_iter().flatten().find_map(|dtype| {

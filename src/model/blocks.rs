@@ -303,7 +303,7 @@ pub fn widened(types: impl IntoIterator<Item = TensorType>) -> Option<String> {
     (!said.is_empty()).then(|| format!("weights take more memory than in the file, in bits: {}", said.join(", ")))
 }
 
-/// What ggml calls the type of this number, which is not read.
+/// Name in ggml of the type with this number, which is not read.
 pub fn name_of(number: u32) -> String {
     const NAMES: &[(u32, &str)] = &[
         (4, "Q4_2, which no program writes any more,"),

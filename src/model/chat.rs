@@ -83,7 +83,7 @@ const EFFORT: &str = "reasoning_effort";
 const LEAST: &str = "low";
 
 impl Switch {
-    /// What a template that has it mentions.
+    /// Words that a template with this switch mentions.
     fn name(self) -> &'static str {
         match self {
             Self::Flag(name, _) | Self::Text(name, _) => name,

@@ -74,7 +74,7 @@ pub enum ModelError {
     Mistaken {
         /// The file.
         path: PathBuf,
-        /// What it is, and what to do.
+        /// The thing that it is, and what to do.
         what: String,
     },
     /// A chat template is none that can be used.

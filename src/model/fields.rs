@@ -51,7 +51,7 @@ impl<'a> Fields<'a> {
         Self { path, prefix, map, asked: None }
     }
 
-    /// The same fields; `asked` is told the names of those that are asked for.
+    /// These fields; `asked` is told the names of those that are asked for.
     pub fn watched(self, asked: &'a Asked) -> Self {
         Self { asked: Some(asked), ..self }
     }

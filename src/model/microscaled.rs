@@ -7,7 +7,7 @@ use half::bf16;
 /// Numbers in a block.
 pub const BLOCK: usize = 32;
 
-/// What the bits of a number mean: a sign, two of exponent, one of mantissa.
+/// Bits of a number: a sign, two of exponent, one of mantissa.
 const NUMBERS: [f32; 16] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0];
 
 /// Adds blocks with their scales to `to`, as bf16.

@@ -34,7 +34,7 @@ impl CpuNetwork {
         });
     }
 
-    /// What a block reads of its inputs `[rows, blocks * width]` for the rows of `x`, to `out` `[rows, hidden]`.
+    /// Contribution of a block's inputs `[rows, blocks * width]` for the rows of `x`, to `out` `[rows, hidden]`.
     pub(super) fn read_input(
         &self,
         layer: usize,

@@ -52,7 +52,7 @@ pub struct Buffers {
     mlp: MlpBuffers,
     /// Inputs of blocks `[rows, blocks * width]`.
     pub(super) inputs: Vec<f32>,
-    /// What a block reads of its input `[rows, width]`, before and after the activation.
+    /// Gates on the input of a block `[rows, width]`, before and after the activation.
     pub(super) gates: [Vec<f32>; 2],
     /// Inputs of a product with quantised weights.
     pub(super) quantized: Vec<InputBlock>,

@@ -24,12 +24,12 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Those of a block; `None` where it has but one MLP.
+    /// Experts of a block; `None` where it has but one MLP.
     pub fn new(gpu: &Arc<Gpu>, block: &BlockWeights<Matrix, Buffer>) -> Result<Option<Self>, BackendError> {
         block.router.as_ref().map(|_| Self::of(gpu, &block.mlps)).transpose()
     }
 
-    /// Those of these experts.
+    /// Of these experts.
     pub fn of(gpu: &Arc<Gpu>, mlps: &[MlpWeights<Matrix, Buffer>]) -> Result<Self, BackendError> {
         let up: Vec<_> = mlps.iter().map(|mlp| (&mlp.up, mlp.up_bias.as_ref())).collect();
         let down: Vec<_> = mlps.iter().map(|mlp| (&mlp.down, mlp.down_bias.as_ref())).collect();

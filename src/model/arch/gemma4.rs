@@ -30,7 +30,7 @@ pub const GEMMA4_UNIFIED: Architecture = Architecture {
     ..GEMMA4
 };
 
-/// What the configurations of texts leave out.
+/// Values that configurations of texts leave out.
 pub const USUAL: &[(&str, usize)] = &[
     ("num_attention_heads", 8),
     ("num_key_value_heads", 4),

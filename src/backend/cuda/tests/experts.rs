@@ -158,7 +158,7 @@ fn choices_of_an_expert_are_put_together() {
                 let found = (row, expert, places[choice]);
                 assert_eq!(found, ((choice / used) as i32, chosen[choice], place), "{count}, {choice}");
             }
-            // Those of an expert are in one group as long as it has room.
+            // Rows of an expert are in one group as long as it has room.
             let more = sorted.peek().is_some_and(|&choice| chosen[choice] == expert);
             assert!(len == most || !more, "{count}: group {group}");
         }
