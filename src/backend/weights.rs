@@ -48,7 +48,7 @@ pub struct Weights<M, V> {
     pub blocks: Vec<BlockWeights<M, V>>,
 }
 
-/// Those that make the inputs of blocks.
+/// Weights that make the inputs of blocks.
 pub struct LayerInputsWeights<M, V> {
     /// `[vocab_size, blocks * width]`.
     pub table: M,
@@ -58,7 +58,7 @@ pub struct LayerInputsWeights<M, V> {
     pub norm: NormWeights<V>,
 }
 
-/// Those with which a block reads its own input.
+/// Weights with which a block reads its own input.
 pub struct InputWeights<M, V> {
     /// `[width, hidden]`.
     pub gate: M,
@@ -90,12 +90,14 @@ pub struct BlockWeights<M, V> {
     pub attention_norm: NormWeights<V>,
     /// Of what attention adds.
     pub attention_output_norm: Option<NormWeights<V>>,
-    /// Query, key and value one below the other, `[(heads + 2 * kv_heads) * head_dim, hidden]`, only the query where
-    /// keys and values are another block's; and the gate `[heads * head_dim, hidden]`, if there is one.
+    /// Query, key and value one below the other, `[(heads + 2 * kv_heads) * head_dim, hidden]`, only the
+    /// query where keys and values are another block's; and the gate `[heads * head_dim, hidden]`, if there
+    /// is one.
     pub qkv: M,
     /// Bias of `qkv`.
     pub qkv_bias: Option<V>,
-    /// Norms of query and key heads, `[head_dim]` each; the second is the first again where there are no keys.
+    /// Norms of query and key heads, `[head_dim]` each; the second is the first again where there are no
+    /// keys.
     pub qk_norm: Option<(NormWeights<V>, NormWeights<V>)>,
     /// `[hidden, heads * head_dim]`.
     pub output: M,
@@ -109,8 +111,8 @@ pub struct BlockWeights<M, V> {
     pub router: Option<M>,
     /// The MLP, or the experts.
     pub mlps: Vec<MlpWeights<M, V>>,
-    /// Of a gated delta net, in place of attention: then `qkv` is its query, key, value and gate, and `output`
-    /// its output.
+    /// Of a gated delta net, in place of attention: then `qkv` is its query, key, value and gate, and
+    /// `output` its output.
     pub delta: Option<DeltaWeights<M, V>>,
     /// The expert that every row takes, if there is one.
     pub shared: Option<SharedWeights<M, V>>,

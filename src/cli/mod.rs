@@ -97,8 +97,8 @@ enum Command {
     Man(man::Args),
 }
 
-/// Arguments in which a repository is named as elsewhere, `-hf ORG/NAME:Q4_K_M`: this is `--model`, and of commands that
-/// take a name, the name.
+/// Arguments in which a repository is named as elsewhere, `-hf ORG/NAME:Q4_K_M`: this is `--model`, and of
+/// commands that take a name, the name.
 fn named_as_elsewhere(args: Vec<OsString>) -> Vec<OsString> {
     let ends = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     let takes_name = args.get(1).is_some_and(|command| command == "models");

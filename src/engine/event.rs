@@ -76,8 +76,8 @@ pub enum Event {
         /// How many of them were accepted.
         accepted: usize,
     },
-    /// One candidate cannot be written to its end; its `Finished` follows, with the reason `Failed`, or with `Length`
-    /// where thoughts have used up its tokens.
+    /// One candidate cannot be written to its end; its `Finished` follows, with the reason `Failed`, or with
+    /// `Length` where thoughts have used up its tokens.
     Broken {
         /// Index of the candidate.
         candidate: usize,

@@ -27,7 +27,8 @@ pub struct StopRules {
     pub text: Option<TextStop>,
     /// The part of an answer that is the candidate's text, for all other rules as well; `None`: all of it.
     pub reading: Option<Reading>,
-    /// Tells whether an answer is nothing but thoughts, to say so where it has used up its tokens; `None`: it never is.
+    /// Tells whether an answer is nothing but thoughts, to say so where it has used up its tokens; `None`: it
+    /// never is.
     pub thinks: Option<Thinks>,
     /// The model's own end-of-text ids are ignored.
     pub ignore_eos: bool,

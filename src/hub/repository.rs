@@ -1,5 +1,5 @@
-//! How a model on the hub is written: `ORG/NAME`, `ORG/NAME@REVISION`, `ORG/NAME:FILE.gguf`, `ORG/NAME:Q4_K_M`; the same
-//! as other programs write it, `hf.co/ORG/NAME:Q4_K_M` and `-hf ORG/NAME:Q4_K_M`.
+//! How a model on the hub is written: `ORG/NAME`, `ORG/NAME@REVISION`, `ORG/NAME:FILE.gguf`,
+//! `ORG/NAME:Q4_K_M`; the same as other programs write it, `hf.co/ORG/NAME:Q4_K_M` and `-hf ORG/NAME:Q4_K_M`.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ pub struct Repository {
     pub id: String,
     /// A branch, a tag or a commit.
     pub revision: String,
-    /// A GGUF file, a pattern of its name or its quantisation; `None` for the model in Hugging Face layout, or the usual
-    /// file of a repository that has GGUF files only.
+    /// A GGUF file, a pattern of its name or its quantisation; `None` for the model in Hugging Face layout,
+    /// or the usual file of a repository that has GGUF files only.
     pub file: Option<String>,
 }
 

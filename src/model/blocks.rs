@@ -45,8 +45,8 @@ pub enum Bits {
 }
 
 impl Bits {
-    /// Number that is added to a code before it is stored; from a table before it is multiplied, so that it is
-    /// not below zero.
+    /// Number that is added to a code before it is stored; from a table before it is multiplied, so that it
+    /// is not below zero.
     pub const fn offset(self) -> i32 {
         match self {
             Self::Two | Self::Three | Self::Four | Self::Five | Self::Six | Self::Eight => 1 << (self as i32 - 1),
@@ -114,8 +114,8 @@ impl Kind {
         }
     }
 
-    /// Units of every 8 blocks, of 2 bytes each; bytes that have no place among the scales of their blocks lie
-    /// behind them, two in the place of a unit.
+    /// Units of every 8 blocks, of 2 bytes each; bytes that have no place among the scales of their blocks
+    /// lie behind them, two in the place of a unit.
     pub const fn units(self) -> usize {
         match self {
             Self::Bf16 | Self::F16 | Self::F16Added => 0,
@@ -153,8 +153,8 @@ impl Format {
         if self.kind.has_min() { 0 } else { self.bits.offset() }
     }
 
-    /// Bytes of a weight where the codes lie as devices have them: those of the codes, of a scale for every 32
-    /// and of units for every 256.
+    /// Bytes of a weight where the codes lie as devices have them: those of the codes, of a scale for every
+    /// 32 and of units for every 256.
     pub const fn bytes_of_weight(self) -> f64 {
         let bits = if self.bits.table().is_some() { 4 } else { self.bits as usize };
         bits as f64 / 8.0

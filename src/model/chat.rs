@@ -58,8 +58,8 @@ const THINK: &str = "<think>";
 /// Marks around thoughts.
 const THOUGHTS: &[(&str, &str)] = &[(THINK, "</think>"), ("<thinking>", "</thinking>"), ("[THINK]", "[/THINK]")];
 
-/// A setting by which a template asks for an answer without thoughts, which would take the tokens that the function
-/// needs.
+/// A setting by which a template asks for an answer without thoughts, which would take the tokens that the
+/// function needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Switch {
     Flag(&'static str, bool),
@@ -68,7 +68,7 @@ enum Switch {
     Words(&'static str),
 }
 
-/// Those that are known, in the order in which they are tried.
+/// Known switches, in the order in which they are tried.
 const SWITCHES: &[Switch] = &[
     Switch::Flag("enable_thinking", false),
     Switch::Flag("thinking", false),
@@ -215,8 +215,9 @@ impl Template {
         }
     }
 
-    /// Its text for one turn of the user, by the first switch that changes it and leaves no thoughts open. A template
-    /// ignores names that it does not know, and may refuse a value: by the text alone it can be told.
+    /// Its text for one turn of the user, by the first switch that changes it and leaves no thoughts open. A
+    /// template ignores names that it does not know, and may refuse a value: by the text alone it can be
+    /// told.
     fn without_thoughts(&self) -> Result<(String, Option<Switch>), String> {
         let run = |switch| self.run(&[(Role::User, WORDS.to_owned())], switch);
         let plain = run(None)?;

@@ -42,7 +42,8 @@ impl Tensor<'_> {
         Tensor { dtype: self.dtype, bytes: bytes.into() }
     }
 
-    /// Columns of matrices of floats `[inputs, outputs]`, one below the other, as rows; counted through all of them.
+    /// Columns of matrices of floats `[inputs, outputs]`, one below the other, as rows; counted through all
+    /// of them.
     pub(super) fn columns(&self, (inputs, outputs): (usize, usize), columns: StridedRanges) -> Tensor<'static> {
         let (_, size) = self.dtype.block();
         let StridedRanges { start, len, step, count } = columns;
@@ -223,8 +224,8 @@ impl Checkpoint {
         Ok(Tensor { dtype, bytes: bytes.into() })
     }
 
-    /// The tensor `name` has been read: the system need not keep its part of the file in this program's memory.
-    /// It can be read again.
+    /// The tensor `name` has been read: the system need not keep its part of the file in this program's
+    /// memory. It can be read again.
     pub(super) fn release(&self, name: &str) {
         let Some(Entry { file, range, .. }) = self.tensors.get(name) else { return };
         if let Bytes::Mapped(map) = &self.files[*file].bytes {

@@ -1,6 +1,7 @@
-//! MXFP4 in safetensors files, as gpt-oss is published: a tensor `NAME` is `NAME_blocks` `[.., outputs, n / 32, 16]`, two
-//! numbers of four bits to a byte, the lower half first, and `NAME_scales` `[.., outputs, n / 32]`, a power of two for
-//! every 32 (OCP Microscaling Formats, version 1.0). bf16 holds the products exactly.
+//! MXFP4 in safetensors files, as gpt-oss is published (OCP Microscaling Formats, version 1.0). A tensor
+//! `NAME` `[.., outputs, n]` is two: `NAME_blocks` `[.., outputs, n / 32, 16]`, two numbers of four bits to a
+//! byte, the lower half first; and `NAME_scales` `[.., outputs, n / 32]`, a power of two for every 32.
+//! bf16 holds the products exactly.
 
 use half::bf16;
 

@@ -13,8 +13,8 @@ pub fn refuse(path: &Path, bytes: &[u8]) -> Result<(), ModelError> {
     what(bytes).map_or(Ok(()), |what| Err(ModelError::Mistaken { path: path.into(), what }))
 }
 
-/// As [`refuse`], of a text for which a byte-order mark is a mistake. (Neither `json` of Python nor the library
-/// of tokenizers reads one.)
+/// As [`refuse`], of a text for which a byte-order mark is a mistake. (Neither `json` of Python nor the
+/// library of tokenizers reads one.)
 pub fn refuse_text(path: &Path, bytes: &[u8]) -> Result<(), ModelError> {
     refuse(path, bytes)?;
     if !bytes.starts_with(b"\xef\xbb\xbf") {
@@ -104,8 +104,8 @@ pub fn weights(folder: &Path) -> Option<String> {
     self::folder(folder)
 }
 
-/// The names that Python's JSON has for numbers that JSON has not: made texts outside of texts, so that a field
-/// which is used says what it holds.
+/// The names that Python's JSON has for numbers that JSON has not: made texts outside of texts, so that a
+/// field which is used says what it holds.
 pub fn without_odd_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let (mut rest, mut inside) = (text, false);

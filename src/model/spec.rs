@@ -52,9 +52,11 @@ impl ModelSpec {
     }
 }
 
-/// Inputs of blocks (`Gemma4TextModel.project_per_layer_inputs` of transformers). Of a token and a block there is a
-/// row `[width]`: `(norm(project(x) / sqrt(hidden)) + table[token] * sqrt(width)) / sqrt(2)`, `x` being the beginning
-/// of the residual stream. After its MLP the block adds `norm(project(activation(gate(x)) * row))`.
+/// Inputs of blocks (`Gemma4TextModel.project_per_layer_inputs` of transformers).
+///
+/// Of a token and a block there is a row `[width]`, with `x` the beginning of the residual stream:
+/// `(norm(project(x) / sqrt(hidden)) + table[token] * sqrt(width)) / sqrt(2)`. After its MLP the block adds
+/// `norm(project(activation(gate(x)) * row))`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayerInputs {
     /// Width of a block's input.
@@ -134,7 +136,7 @@ pub struct Block {
     pub delta: Option<DeltaNet>,
     /// Experts beside the MLP, on the same input under norms of their own; their outputs are added.
     pub beside: Option<Mlp>,
-    /// What comes out of the block is multiplied by a number in the checkpoint.
+    /// The output of the block is multiplied by a number in the checkpoint.
     pub output_scale: bool,
 }
 
@@ -171,7 +173,8 @@ pub struct Attention {
     pub scale: f32,
     /// Keeps the scores inside of this: `cap * tanh(score / cap)`.
     pub soft_cap: Option<f32>,
-    /// The result `[query * dim]` is multiplied with the sigmoid of a gate, which is projected like the query.
+    /// The result `[query * dim]` is multiplied with the sigmoid of a gate, which is projected like the
+    /// query.
     pub gated: bool,
     /// Queries grow with their position, after they are rotated.
     pub query_growth: Option<QueryGrowth>,
@@ -354,7 +357,7 @@ pub enum Activation {
     GeluTanh,
     /// `max(x, 0)`.
     Relu,
-    /// With a gate `g` and what it gates `u`: `min(g, 7) / (1 + exp(-1.702 * min(g, 7))) * (1 + clamp(u, -7, 7))`
-    /// (`GptOssExperts` of transformers).
+    /// Of a gate `g` and what it gates `u` (`GptOssExperts` of transformers):
+    /// `min(g, 7) / (1 + exp(-1.702 * min(g, 7))) * (1 + clamp(u, -7, 7))`.
     ClampedSwish,
 }

@@ -91,8 +91,8 @@ pub enum BlockSlot {
     InputGate,
     InputProjection,
     InputNorm,
-    /// Of experts beside the MLP: weight of the norm of what the router reads, factors of the experts, norms of the
-    /// MLP's output, the experts' input and their output.
+    /// Of experts beside the MLP: weight of the norm of what the router reads, factors of the experts, norms
+    /// of the MLP's output, the experts' input and their output.
     RouterScale,
     ExpertScale,
     BesideMlpNorm,
@@ -502,6 +502,10 @@ impl ModelSpec {
         }
     }
 }
+
+/// A gate and up of an MLP as one tensor, the gate first.
+pub const GATE_ABOVE_UP: &[(BlockSlot, Fused)] =
+    &[(BlockSlot::Gate, Fused::Stacked(0, 2)), (BlockSlot::Up, Fused::Stacked(1, 2))];
 
 /// Slots of an MLP.
 fn mlp_slots(mlp: Mlp) -> Vec<BlockSlot> {

@@ -21,14 +21,14 @@ pub struct ModelWeights {
 }
 
 impl ModelWeights {
-    /// Those of a checkpoint.
+    /// Weights of a checkpoint.
     pub(super) fn new(name: String, mut spec: ModelSpec, checkpoint: Checkpoint) -> Self {
         spec.names = Self::names(&spec, &checkpoint);
         let prefix = Self::prefix(&spec, &checkpoint);
         Self { name, spec, checkpoint, prefix, told: OnceLock::new() }
     }
 
-    /// Those of a folder in Hugging Face layout, without a tokenizer.
+    /// Weights of a folder in Hugging Face layout, without a tokenizer.
     #[cfg(test)]
     pub(crate) fn of_folder(folder: &std::path::Path) -> Result<Self, ModelError> {
         Ok(Self::new("model".into(), super::config::of_folder(folder)?, Checkpoint::open(folder)?))
@@ -66,7 +66,8 @@ impl ModelWeights {
         }
     }
 
-    /// The whole tensor that `slot` is in, checked against the configuration; as stored, but for blocks of four bits.
+    /// The whole tensor that `slot` is in, checked against the configuration; as stored, but for blocks of
+    /// four bits.
     pub fn tensor(&self, slot: Slot) -> Result<Tensor<'_>, ModelError> {
         let source = self.spec.source(slot, self.prefix);
         self.checkpoint.tensor(&source.name, &source.shape)
@@ -106,7 +107,8 @@ impl ModelWeights {
     /// The outputs of `slot`, in runs of so many, one below the other.
     pub fn outputs(&self, slot: Slot) -> Result<Vec<(Tensor<'_>, usize)>, ModelError> {
         let Source { name, shape, transposed, outputs } = self.spec.source(slot, self.prefix);
-        // A vector's outputs are its elements; a tensor of more than two dimensions is matrices one below the other.
+        // A vector's outputs are its elements; a tensor of more than two dimensions is matrices one below the
+        // other.
         let columns = usize::from(self.spec.shape(slot).len() != 1);
         let rows = shape[..shape.len() - columns].iter().product();
         let stored = match self.checkpoint.microscaled(&name, &shape)? {

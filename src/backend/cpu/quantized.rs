@@ -10,9 +10,9 @@
 //!
 //! where `sw * sx` is rounded to f32 before its use. Where weights have a minimum, `fma(minus the sum of qx
 //! times sx, mw, …)` follows for each block; where each half of a block has a scale, one step follows for
-//! each, and then those of minima. Sums of codes are exact (below 2^24), a row's scales depend on that row only, and blocks come in
-//! ascending order; so an output is the same to the bit for every number of rows, tile shape, kernel set and
-//! thread count. [`portable`] is the reference twin of all others.
+//! each, and then those of minima. Sums of codes are exact (below 2^24), a row's scales depend on that row
+//! only, and blocks come in ascending order; so an output is the same to the bit for every number of rows,
+//! tile shape, kernel set and thread count. [`portable`] is the reference twin of all others.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

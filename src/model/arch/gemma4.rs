@@ -1,12 +1,13 @@
-//! Gemma 4 (text): Gemma 3 with wider heads in blocks that see everything, values that are normalised and may be made
-//! as keys are, blocks that read the keys and values of others, inputs of blocks, and experts beside the MLP.
+//! Gemma 4 (text): Gemma 3 with wider heads in blocks that see everything, values that are normalised and may
+//! be made as keys are, blocks that read the keys and values of others, inputs of blocks, and experts beside
+//! the MLP.
 
 use super::{Architecture, Value, gemma};
 use crate::model::ModelError;
 use crate::model::config;
 use crate::model::fields::Fields;
 use crate::model::spec::{Experts, Heads, LayerInputs, Mlp, ModelSpec, NormKind, RotaryScaling};
-use crate::model::tensors::{BlockSlot as B, Fused, TensorNames};
+use crate::model::tensors::{BlockSlot as B, GATE_ABOVE_UP, TensorNames};
 
 /// `Gemma4ForCausalLM`.
 pub const GEMMA4: Architecture = Architecture {
@@ -141,7 +142,8 @@ pub fn shape(spec: &mut ModelSpec) {
     }
 }
 
-/// The last `count` blocks read keys and values of the last block before them with or without a window as they have.
+/// The last `count` blocks read keys and values of the last block before them with or without a window as
+/// they have.
 pub fn share(spec: &mut ModelSpec, count: usize) -> Result<(), String> {
     let own = spec.blocks.len().saturating_sub(count);
     for block in own..spec.blocks.len() {
@@ -189,6 +191,6 @@ const NAMES: TensorNames = TensorNames {
     ],
     expert: None,
     in_expert: &[(B::Gate, "experts.gate_up_proj"), (B::Up, "experts.gate_up_proj"), (B::Down, "experts.down_proj")],
-    fused_expert: &[(B::Gate, Fused::Stacked(0, 2)), (B::Up, Fused::Stacked(1, 2))],
+    fused_expert: GATE_ABOVE_UP,
     ..super::llama::NAMES
 };

@@ -1,4 +1,5 @@
-//! gpt-oss: experts in every block, biases everywhere, a window in every second block, and a sink for each head.
+//! gpt-oss: experts in every block, biases everywhere, a window in every second block, and a sink for each
+//! head.
 
 use super::{Architecture, Switch, Value, llama};
 use crate::model::ModelError;
@@ -51,8 +52,8 @@ pub fn every_second(spec: &mut ModelSpec) {
     spec.blocks.iter_mut().skip(1).step_by(2).for_each(|block| block.attention.window = None);
 }
 
-/// So many experts, of which a row takes so many, and the sinks. The softmax over the experts that are taken is that
-/// over all, scaled so that theirs add up to 1.
+/// So many experts, of which a row takes so many, and the sinks. The softmax over the experts that are taken
+/// is that over all, scaled so that theirs add up to 1.
 pub fn experts(spec: &mut ModelSpec, (count, used): (usize, usize)) {
     for block in &mut spec.blocks {
         block.attention.sinks = true;

@@ -4,7 +4,7 @@ use super::{Architecture, FIELDS, FieldNames, granite, llama};
 use crate::model::ModelError;
 use crate::model::fields::Fields;
 use crate::model::spec::ModelSpec;
-use crate::model::tensors::{BlockSlot as B, Fused, TensorNames};
+use crate::model::tensors::{BlockSlot as B, GATE_ABOVE_UP, TensorNames};
 
 /// `GraniteMoeHybridForCausalLM`.
 pub const GRANITE_HYBRID: Architecture = Architecture {
@@ -49,6 +49,6 @@ const NAMES: TensorNames = TensorNames {
         (B::Up, "shared_mlp.input_linear.weight"),
         (B::Down, "shared_mlp.output_linear.weight"),
     ],
-    fused: &[(B::Gate, Fused::Stacked(0, 2)), (B::Up, Fused::Stacked(1, 2))],
+    fused: GATE_ABOVE_UP,
     ..llama::NAMES
 };

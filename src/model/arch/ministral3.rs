@@ -1,4 +1,5 @@
-//! Ministral 3 and Devstral Small 2: Mistral with stretched rotation and queries that grow with their position.
+//! Ministral 3 and Devstral Small 2: Mistral with stretched rotation and queries that grow with their
+//! position.
 
 use super::{Architecture, mistral};
 use crate::model::ModelError;

@@ -16,7 +16,8 @@
 //! | Qwen3.5, Qwen3-Next | gated delta nets in most blocks, gated attention, a shared expert |
 //! | gpt-oss | experts with biases, sinks of heads |
 //!
-//! A file, with half of `StableLM` as the example (layer norm, a quarter of each head rotated, otherwise Llama):
+//! A file, with half of `StableLM` as the example (layer norm, a quarter of each head rotated, otherwise
+//! Llama):
 //!
 //! ```text
 //! pub const STABLELM: Architecture = Architecture {

@@ -5,7 +5,7 @@ use super::{Architecture, Positions, Switch, Value, llama, qwen3};
 use crate::model::ModelError;
 use crate::model::fields::Fields;
 use crate::model::spec::{DeltaNet, Experts, ModelSpec, NormKind};
-use crate::model::tensors::{BlockSlot as B, Fused, TensorNames};
+use crate::model::tensors::{BlockSlot as B, Fused, GATE_ABOVE_UP, TensorNames};
 
 /// `Qwen3_5ForCausalLM`.
 pub const QWEN3_5: Architecture = Architecture {
@@ -101,19 +101,27 @@ pub fn place(
 
 fn with_experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     delta_nets(fields, spec)?;
-    let experts = Experts {
-        count: fields.required_size("num_experts")?,
-        used: fields.required_size("num_experts_per_tok")?,
-        normalised: true,
-        shared: Some(fields.required_size("shared_expert_intermediate_size")?),
-        router_bias: false,
-    };
+    let experts = experts(fields, EXPERTS)?;
     spec.blocks.iter_mut().for_each(|block| block.mlp.experts = Some(experts));
     Ok(())
 }
 
+/// Fields of experts: their number, those that a row takes, the width of the shared one.
+pub const EXPERTS: [&str; 3] = ["num_experts", "num_experts_per_tok", "shared_expert_intermediate_size"];
+
+/// Experts with a shared one, by fields of these names; a field that is missing is an error.
+pub fn experts(fields: Fields<'_>, [count, used, shared]: [&str; 3]) -> Result<Experts, ModelError> {
+    Ok(Experts {
+        count: fields.required_size(count)?,
+        used: fields.required_size(used)?,
+        normalised: true,
+        shared: Some(fields.required_size(shared)?),
+        router_bias: false,
+    })
+}
+
 /// Names in all blocks.
-const NAMES: TensorNames = TensorNames {
+pub const NAMES: TensorNames = TensorNames {
     in_block: &[
         (B::AttentionNorm, "input_layernorm.weight"),
         (B::Query, "self_attn.q_proj.weight"),
@@ -160,14 +168,7 @@ const WITH_EXPERTS: TensorNames = TensorNames { stacked: Some(&STACKED), ..NAMES
 
 /// All experts of a block in two tensors.
 const STACKED: TensorNames = TensorNames {
-    fused: &[
-        (B::Query, Fused::HeadHalves(0)),
-        (B::AttentionGate, Fused::HeadHalves(1)),
-        (B::DeltaQuery, Fused::Delta(0)),
-        (B::DeltaKey, Fused::Delta(1)),
-        (B::DeltaValue, Fused::Delta(2)),
-    ],
-    fused_expert: &[(B::Gate, Fused::Stacked(0, 2)), (B::Up, Fused::Stacked(1, 2))],
+    fused_expert: GATE_ABOVE_UP,
     expert: None,
     in_expert: &[
         (B::Gate, "mlp.experts.gate_up_proj"),

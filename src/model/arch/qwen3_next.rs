@@ -19,14 +19,9 @@ pub const QWEN3_NEXT: Architecture = Architecture {
 /// Experts where Qwen3-MoE has them, and one that every row takes.
 fn experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     qwen3_5::delta_nets(fields, spec)?;
-    let experts = Experts {
-        count: fields.required_size("num_experts")?,
-        used: fields.required_size("num_experts_per_tok")?,
-        normalised: fields.flag("norm_topk_prob")?.unwrap_or(true),
-        shared: Some(fields.required_size("shared_expert_intermediate_size")?),
-        router_bias: false,
-    };
-    qwen3_moe::place(experts, fields, spec)
+    let normalised = fields.flag("norm_topk_prob")?.unwrap_or(true);
+    let experts = qwen3_5::experts(fields, qwen3_5::EXPERTS)?;
+    qwen3_moe::place(Experts { normalised, ..experts }, fields, spec)
 }
 
 const NAMES: TensorNames = TensorNames {

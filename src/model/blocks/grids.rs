@@ -1,8 +1,9 @@
 //! Points of the grids of IQ types. A grid is a set of points that are numbered in ascending order, with the
-//! first coordinate as the lowest digit; which points are in it is a fact of the types, kept here as a bit for
-//! every point that could be. (Lists: `ggml-common.h` of ggml.)
+//! first coordinate as the lowest digit; which points are in it is a fact of the types, kept here as a bit
+//! for every point that could be. (Lists: `ggml-common.h` of ggml.)
 
-/// Writes the coordinates of the points of a set, which has `N` of them, of numbers of `WIDTH` digits to `base`.
+/// Writes the coordinates of the points of a set, which has `N` of them, of numbers of `WIDTH` digits to
+/// `base`.
 const fn points<const N: usize, const WIDTH: usize>(set: &str, base: usize) -> [[u8; WIDTH]; N] {
     let digits = set.as_bytes();
     let mut points = [[0; WIDTH]; N];

@@ -13,7 +13,7 @@ use crate::model::fields::Fields;
 use crate::model::spec::{
     DeltaNet, Experts, Heads, LayerInputs, ModelSpec, NormKind, QueryGrowth, Rotary, RotaryScaling, Wiring,
 };
-use crate::model::tensors::{BlockSlot as B, Fused, TensorNames};
+use crate::model::tensors::{BlockSlot as B, Fused, GATE_ABOVE_UP, TensorNames};
 
 /// Field that is computed: key/value heads of each block, where the file has a list.
 pub const EACH_KV: &str = "attention.head_count_kv.each";
@@ -154,13 +154,8 @@ fn nets_with_experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), Mod
 }
 
 fn with_shared(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
-    let experts = Experts {
-        count: fields.required_size("expert_count")?,
-        used: fields.required_size("expert_used_count")?,
-        normalised: true,
-        shared: Some(fields.required_size("expert_shared_feed_forward_length")?),
-        router_bias: false,
-    };
+    let names = ["expert_count", "expert_used_count", "expert_shared_feed_forward_length"];
+    let experts = qwen3_5::experts(fields, names)?;
     spec.blocks.iter_mut().for_each(|block| block.mlp.experts = Some(experts));
     Ok(())
 }
@@ -190,7 +185,6 @@ fn nets(fields: Fields<'_>, spec: &mut ModelSpec, tiled: bool) -> Result<(), Mod
     let linear = match fields.get(field).map(|list| list.as_array()) {
         None => None,
         Some(list) => {
-            let flag = |value: &serde_json::Value| value.as_bool().or_else(|| value.as_u64().map(|number| number != 0));
             let flags: Option<Vec<bool>> = list.and_then(|list| list.iter().map(flag).collect());
             let flags = flags.filter(|flags| flags.len() >= spec.blocks.len());
             Some(flags.ok_or_else(|| fields.error(field, &format!("a list of {all} truth values")))?)
@@ -279,11 +273,15 @@ fn own_rotations(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelEr
     experts(fields, spec)
 }
 
-/// Takes the window from the blocks that see everything: a truth value for every block says which have one, or
-/// all but each last one of so many have; `usual` where the file does not say, 0 for all.
+/// A truth value, which files also write as a number.
+fn flag(value: &serde_json::Value) -> Option<bool> {
+    value.as_bool().or_else(|| Some(value.as_u64()? != 0))
+}
+
+/// Takes the window from the blocks that see everything: a truth value for every block says which have one,
+/// or all but each last one of so many have; `usual` where the file does not say, 0 for all.
 fn windows(fields: Fields<'_>, spec: &mut ModelSpec, usual: usize) -> Result<(), ModelError> {
     let (name, count) = ("attention.sliding_window_pattern", spec.blocks.len());
-    let flag = |value: &serde_json::Value| value.as_bool().or_else(|| Some(value.as_u64()? != 0));
     let every = |every: usize| (0..count).map(|number| every == 0 || (number + 1) % every != 0).collect();
     let windows: Option<Vec<bool>> = match fields.get(name) {
         None => Some(every(usual)),
@@ -338,24 +336,7 @@ const GEMMA2: Architecture = Architecture {
     wiring: Wiring::Sandwich,
     window: Switch::Always,
     adjust: second,
-    names: &TensorNames {
-        in_block: &[
-            (B::AttentionNorm, "attn_norm.weight"),
-            (B::Query, "attn_q.weight"),
-            (B::Key, "attn_k.weight"),
-            (B::Value, "attn_v.weight"),
-            (B::Output, "attn_output.weight"),
-            (B::QueryNorm, "attn_q_norm.weight"),
-            (B::KeyNorm, "attn_k_norm.weight"),
-            (B::AttentionOutputNorm, "post_attention_norm.weight"),
-            (B::MlpNorm, "ffn_norm.weight"),
-            (B::Gate, "ffn_gate.weight"),
-            (B::Up, "ffn_up.weight"),
-            (B::Down, "ffn_down.weight"),
-            (B::MlpOutputNorm, "post_ffw_norm.weight"),
-        ],
-        ..NAMES
-    },
+    names: &GEMMA_NAMES,
     ..GEMMA
 };
 
@@ -399,14 +380,8 @@ fn third(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
 }
 
 /// Other than before, the converter leaves norms as they are, and the file says which blocks have windows.
-const GEMMA4: Architecture = Architecture {
-    name: gemma4::GEMMA4.name,
-    norm: NormKind::Rms,
-    qk_norm: Switch::Always,
-    adjust: fourth,
-    names: &GEMMA4_NAMES,
-    ..GEMMA2
-};
+const GEMMA4: Architecture =
+    Architecture { name: gemma4::GEMMA4.name, norm: NormKind::Rms, qk_norm: Switch::Always, adjust: fourth, ..GEMMA2 };
 
 fn fourth(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     ends(fields, spec)?;
@@ -470,7 +445,8 @@ fn fourth(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     Ok(())
 }
 
-const GEMMA4_NAMES: TensorNames = TensorNames {
+/// Names from the second Gemma on; a model has those of its slots.
+const GEMMA_NAMES: TensorNames = TensorNames {
     in_block: &[
         (B::AttentionNorm, "attn_norm.weight"),
         (B::Query, "attn_q.weight"),
@@ -506,8 +482,8 @@ const GEMMA4_FUSED_NAMES: TensorNames = TensorNames {
         (B::Up, "ffn_gate_up_exps.weight"),
         (B::Down, "ffn_down_exps.weight"),
     ],
-    fused_expert: &[(B::Gate, Fused::Stacked(0, 2)), (B::Up, Fused::Stacked(1, 2))],
-    ..GEMMA4_NAMES
+    fused_expert: GATE_ABOVE_UP,
+    ..GEMMA_NAMES
 };
 
 /// The converter has taken gates from between what they gate.
@@ -690,14 +666,5 @@ const fn delta_names(beta: &'static str, step: &'static str) -> [(B, &'static st
     ]
 }
 
-const DELTA_NAMES: TensorNames = TensorNames {
-    in_block: &delta_names("ssm_beta.weight", "ssm_alpha.weight"),
-    fused: &[
-        (B::Query, Fused::HeadHalves(0)),
-        (B::AttentionGate, Fused::HeadHalves(1)),
-        (B::DeltaQuery, Fused::Delta(0)),
-        (B::DeltaKey, Fused::Delta(1)),
-        (B::DeltaValue, Fused::Delta(2)),
-    ],
-    ..NAMES
-};
+const DELTA_NAMES: TensorNames =
+    TensorNames { in_block: &delta_names("ssm_beta.weight", "ssm_alpha.weight"), fused: qwen3_5::NAMES.fused, ..NAMES };

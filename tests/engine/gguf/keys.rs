@@ -35,7 +35,7 @@ const KEYS: &str = "vocab_size context_length embedding_length embedding_length_
     convnext.embedding_length convnext.block_count classifier.output_labels shortconv.l_cache \
     not.a.name.that.anyone.knows";
 
-/// Those of them that change nothing, alone at least.
+/// Keys that change nothing, alone at least.
 const NOTHING: &[&str] = &[
     "vocab_size", "tensor_data_layout", "rope.scaling.finetuned", "rope.scaling.original_context_length",
     "pooling_type", "decoder_start_token_id", "expert_feed_forward_length", "expert_used_count",

@@ -76,7 +76,7 @@ pub(super) fn written(case: &str, architecture: &str, dtype: TensorType) -> Writ
         writer.text("llama.rope.scaling.type", "linear");
         writer.float("llama.rope.scaling.factor", 4.0);
     }
-    // What the converter writes beside the usual fields.
+    // Fields that the converter writes beside the usual ones.
     match architecture {
         "mistral3" => {
             writer.text("mistral3.rope.scaling.type", "yarn");

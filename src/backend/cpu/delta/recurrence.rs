@@ -1,5 +1,5 @@
-//! The arithmetic of gated delta nets, row after row, in one order of operations: the result is the same to the
-//! bit wherever a pass begins and ends. Compiled for each kind of processor (`gemm`).
+//! The arithmetic of gated delta nets, row after row, in one order of operations: the result is the same to
+//! the bit wherever a pass begins and ends. Compiled for each kind of processor (`gemm`).
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 #![expect(clippy::needless_range_loop, reason = "loops of a fixed length become vectors")]

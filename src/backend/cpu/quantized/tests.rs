@@ -186,8 +186,9 @@ pub fn blocks(seed: u32, dtype: TensorType, weights: usize) -> Vec<u8> {
     bytes
 }
 
-/// Bytes that so many weights take more than in the file: scales of 6 bits take 8, points of grids are kept as
-/// their coordinates of 4 bits with scales for every 16, numbers of three as 4 bits with scales for every 32.
+/// Bytes that so many weights take more than in the file: scales of 6 bits take 8, points of grids are kept
+/// as their coordinates of 4 bits with scales for every 16, numbers of three as 4 bits with scales for every
+/// 32.
 fn widened(dtype: TensorType, weights: usize) -> usize {
     use TensorType as T;
     let stored = dtype.bytes(weights).expect("whole blocks");
