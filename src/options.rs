@@ -13,6 +13,7 @@ use similar::get_close_matches;
 
 use crate::backend::{Choice, LoadOptions};
 use crate::engine::{GenerateOptions, MAX_CANDIDATES};
+use crate::model::ChatUse;
 use crate::prompt;
 use crate::trial::Limits;
 
@@ -31,7 +32,7 @@ pub struct Settings {
     /// Drafter: a draft model's name or folder, `auto`, `none`, `lookup`, `sibling` or `chain`.
     pub draft: String,
     /// The main model is shown requests as conversations; `None`: as catalog and name say.
-    pub chat: Option<bool>,
+    pub chat: Option<ChatUse>,
     /// Tokens that have to agree before a lookup copies; `None` is the drafter's own choice.
     pub lookup_match: Option<usize>,
     /// Most tokens that a lookup copies in a step; `None` is the drafter's own choice.
@@ -234,15 +235,26 @@ pub static ALL: &[OptionSpec] = &[
     OptionSpec {
         name: "chat",
         group: MODELS,
-        value: "auto|yes|no",
+        value: "auto|yes|no|free",
         expected: "",
         help: "Ask the main model for the function, through its chat template, and take it out of the answer; auto: where its name \
-               says instruct, chat or it, or is Qwen3",
+               says instruct, chat or it, or is Qwen3; free: it writes its answer from the start, where yes begins it with the \
+               function's head",
         read: |s, t| {
-            s.chat = if is_auto(t) { None } else { Some(yes_or_no(t)?) };
+            s.chat = match t.trim() {
+                "free" => Some(ChatUse::Free),
+                t if is_auto(t) => None,
+                t => Some(yes_or_no(t)?.into()),
+            };
             Some(())
         },
-        show: |s| json!(s.chat.map_or("auto", |chat| if chat { "yes" } else { "no" })),
+        show: |s| {
+            json!(s.chat.map_or("auto", |chat| match chat {
+                ChatUse::No => "no",
+                ChatUse::Yes => "yes",
+                ChatUse::Free => "free",
+            }))
+        },
     },
     OptionSpec {
         name: "lookup-match",

@@ -65,7 +65,7 @@ impl Session {
         };
         let profiles = Some(self.paths.profiles_dir());
         let weights = Some(self.weights());
-        let chat = settings.chat.or_else(|| main.entry.as_ref()?.chat);
+        let chat = settings.chat.or_else(|| main.entry.as_ref()?.chat.map(Into::into));
         let (load, kv_cache, shared) = (settings.load, 0, None);
         Ok(LocalModels { main: main.files, draft, chat, load, profiles, weights, kv_cache, shared })
     }
@@ -152,7 +152,7 @@ pub fn served(settings: &mut Settings, catalog: &Catalog) -> Result<(), Failure>
     settings.server.clone_from(&entry.server);
     settings.server_model = settings.server_model.take().or_else(|| entry.server_model.clone());
     settings.server_suffix |= entry.suffix;
-    settings.chat = settings.chat.or(entry.chat);
+    settings.chat = settings.chat.or(entry.chat.map(Into::into));
     Ok(())
 }
 

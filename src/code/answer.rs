@@ -34,6 +34,8 @@ pub struct RequestedFunction {
     pub typed: String,
     /// The code around it.
     pub known: String,
+    /// The text from its head to the extracted text, whole lines. Empty if an answer cannot begin with it.
+    pub head: String,
 }
 
 /// Body of the function, as far as an answer has it.
@@ -183,7 +185,8 @@ impl Target {
         let outer = indentation(&self.text[text::line_start(&self.text, self.function.start)..]).to_owned();
         let inner = self.body_indent.clone().unwrap_or_else(|| format!("{outer}    "));
         let (typed, known) = (self.typed.clone(), self.text.clone());
-        RequestedFunction { language: self.language, name: self.name.clone(), outer, inner, typed, known }
+        let head = self.stub();
+        RequestedFunction { language: self.language, name: self.name.clone(), outer, inner, typed, known, head }
     }
 }
 

@@ -95,15 +95,18 @@ impl Problem {
     /// The prompt of a model with this window.
     pub fn prompt_for(&self, window: &Window) -> Prompt {
         let Some(chat) = &window.chat else { return Prompt::Text(self.prompt.clone()) };
-        let name = self.entry_point.as_deref().unwrap_or_default();
-        Prompt::Written(chat.prompt(&prompt::chat::request(self.language, name, &self.prompt)))
+        Prompt::Written(prompt::chat::prompt(chat, &self.requested(), &self.prompt))
     }
 
     /// Stop rules of a model with this window: `strings`, and unless `defaults` is false the stop strings of
     /// the row, else the end of the function.
     pub fn stop_rules(&self, window: &Window, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
-        rules.reading = window.chat.as_ref().map(|chat| prompt::chat::reading(chat, self.requested()));
+        if let Some(chat) = &window.chat {
+            let function = self.requested();
+            rules.thinks = Some(prompt::chat::thinks(chat, &function));
+            rules.reading = Some(prompt::chat::reading(chat, function));
+        }
         if !defaults {
             return rules;
         }
@@ -132,6 +135,7 @@ impl Problem {
                 inner: self.language.indent().to_owned(),
                 typed: String::new(),
                 known: self.prompt.clone(),
+                head: String::new(),
             },
             |target| target.requested(),
         )

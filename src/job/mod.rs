@@ -272,8 +272,9 @@ impl Job {
     pub fn stop_rules(&self, window: &Window, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
         if let (Some(chat), Some(target)) = (&window.chat, self.target()) {
-            rules.reading = Some(prompt::chat::reading(chat, target.requested()));
-            rules.thinks = Some(prompt::chat::thinks(chat));
+            let function = target.requested();
+            rules.thinks = Some(prompt::chat::thinks(chat, &function));
+            rules.reading = Some(prompt::chat::reading(chat, function));
         }
         if let Some(target) = self.target().filter(|_| defaults).cloned() {
             rules.text = Some(Arc::new(move |text: &str| target.end_of(text)));
@@ -605,5 +606,41 @@ mod tests {
             "what was cut is kept as far as it goes"
         );
         assert!(job.stop_rules(&Window::default(), &[], true).reading.is_none());
+    }
+
+    #[test]
+    fn an_answer_that_is_begun_goes_on_with_the_body() {
+        let template = crate::model::Template {
+            path: "chat_template.jinja".into(),
+            text: "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}".to_owned(),
+            tokens: Vec::new(),
+        };
+        let window = Window::default().asked(Some(template.render().unwrap()));
+        let read = |text: &str, answer: &str, over: bool| {
+            let job = Job::from_text(text, &TestsChoice::None).unwrap();
+            let Prompt::Written(prompt) = job.prompt_for(&window) else { panic!("a request") };
+            let rules = job.stop_rules(&window, &[], true);
+            assert!(!rules.thinks.unwrap()(answer));
+            let (text, ended) = rules.reading.unwrap()(answer, over);
+            (prompt, job.function(&text), ended)
+        };
+        let stub = "def f(x):\n    \"\"\"Twice x, `2 * x`.\"\"\"\n";
+        let (prompt, whole, ended) = read(stub, "    return 2 * x\n```\nThis doubles", false);
+        assert!(prompt.ends_with(&format!("</><assistant>```python\n{stub}")), "{prompt}");
+        assert_eq!((whole, ended), (format!("{stub}    return 2 * x\n"), true));
+        let (_, whole, ended) = read(stub, "    y = x\n    return", true);
+        assert_eq!((whole, ended), (format!("{stub}    y = x\n    return"), false));
+        // Code behind the function is none of it.
+        let (_, whole, ended) = read(stub, "    return 2 * x\n\n\nassert f(1) == 2\n", false);
+        assert_eq!((whole, ended), (format!("{stub}    return 2 * x\n"), true));
+        // A method keeps its indentation, a docstring its fence.
+        let method = "class A:\n    def f(self, x):\n        \"\"\"Twice x.\n\n        ```\n        f(1)\n        ```\n        \"\"\"\n";
+        let (prompt, whole, ended) = read(method, "        return 2 * x\n````\n", false);
+        assert!(prompt.contains("</><assistant>````python\n    def f(self, x):\n"), "{prompt}");
+        assert!(whole.ends_with("\"\"\"\n        return 2 * x\n") && ended, "{whole}");
+        let go = "// F doubles.\nfunc F(x int) int {\n";
+        let (prompt, whole, ended) = read(go, "\treturn 2 * x\n}\n```\n", false);
+        assert!(prompt.ends_with("func F(x int) int {\n") && ended, "{prompt}");
+        assert!(whole.contains("{\n\treturn 2 * x\n}"), "{whole}");
     }
 }

@@ -120,8 +120,27 @@ pub struct Chat {
     after: String,
     ends: Vec<String>,
     switch: Option<Switch>,
+    /// Text between the prompt and the words of an answer; `None` if it cannot be told.
+    opening: Option<String>,
     /// For conversations of more than one turn; `None` where a server has it.
     template: Option<Template>,
+}
+
+/// Whether a model is asked in conversations, where the user or the catalog says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChatUse {
+    /// It goes on where the prompt ends.
+    No,
+    /// It is asked, and its answers are begun for it where its template shows how they begin.
+    Yes,
+    /// It is asked, and writes its answers from their first token.
+    Free,
+}
+
+impl From<bool> for ChatUse {
+    fn from(is_asked: bool) -> Self {
+        if is_asked { Self::Yes } else { Self::No }
+    }
 }
 
 /// Who says something in a conversation.
@@ -208,8 +227,9 @@ impl Template {
                 let end = |name: &str| self.text.contains(name);
                 let mut ends: Vec<String> = TURN_ENDS.iter().filter(|name| end(name)).map(|&s| s.to_owned()).collect();
                 ends.extend(self.tokens.iter().filter(|(name, _)| name == "eos_token").map(|(_, text)| text.clone()));
-                let template = Some(self.clone());
-                Ok(Chat { before: before.to_owned(), after: after.to_owned(), ends, switch, template })
+                let opening = self.opening(&text, switch);
+                let (before, after) = (before.to_owned(), after.to_owned());
+                Ok(Chat { before, after, ends, switch, opening, template: Some(self.clone()) })
             }
             _ => Err(failed(&self.path, "it does not show what the user says exactly once")),
         }
@@ -239,6 +259,19 @@ impl Template {
             }
         }
         Ok((plain, None))
+    }
+
+    /// Text between `prompt` and the words of an answer, by its text for a conversation that has one: a channel
+    /// for answers, thoughts that are empty. Nothing if the prompt goes further than that and no thoughts
+    /// are open.
+    fn opening(&self, prompt: &str, switch: Option<Switch>) -> Option<String> {
+        let turns = [(Role::User, WORDS), (Role::Assistant, WORDS)].map(|(role, words)| (role, words.to_owned()));
+        let text = self.run(&turns, switch).ok()?;
+        let answered = &text[..text.rfind(WORDS)?];
+        if let Some(opening) = answered.strip_prefix(prompt) {
+            return (!is_thinking(answered)).then(|| opening.to_owned());
+        }
+        (prompt.starts_with(answered) && answered.contains(WORDS) && !is_thinking(prompt)).then(String::new)
     }
 
     /// Runs it on `turns`, in a thread that may be left behind.
@@ -301,7 +334,18 @@ impl Template {
 impl Chat {
     /// For a server that has the template: only the user's words are sent.
     pub fn of_server() -> Self {
-        Self { before: String::new(), after: String::new(), ends: Vec::new(), switch: None, template: None }
+        Self { before: String::new(), after: String::new(), ends: Vec::new(), switch: None, opening: None, template: None }
+    }
+
+    /// This conversation, whose answers are left to the model from their first token.
+    #[must_use]
+    pub fn unopened(self) -> Self {
+        Self { opening: None, ..self }
+    }
+
+    /// Text between the prompt and the words of an answer that is begun for the model; `None` where it is not.
+    pub fn opening(&self) -> Option<&str> {
+        self.opening.as_deref()
     }
 
     /// The prompt in which the user says this.

@@ -46,7 +46,7 @@ use std::path::{Path, PathBuf};
 use crate::files;
 
 pub use blocks::TensorType;
-pub use chat::{Chat, Role, Template};
+pub use chat::{Chat, ChatUse, Role, Template};
 pub use checkpoint::{Checkpoint, Tensor};
 pub use embedded::{DRAFT, MAIN};
 pub use error::ModelError;
@@ -172,8 +172,8 @@ impl Model {
 
     /// Decides whether it is shown requests as conversations, and how: as `wanted` says, or else by its name.
     /// The tokens that end a turn then end its answers, too.
-    pub fn chat(&mut self, wanted: Option<bool>) -> Result<Option<Chat>, ModelError> {
-        if !wanted.unwrap_or_else(|| chat::is_named(&self.called)) {
+    pub fn chat(&mut self, wanted: Option<ChatUse>) -> Result<Option<Chat>, ModelError> {
+        if wanted.unwrap_or_else(|| chat::is_named(&self.called).into()) == ChatUse::No {
             return Ok(None);
         }
         let chat = match std::mem::replace(&mut self.template, Ok(None))? {
@@ -187,7 +187,7 @@ impl Model {
             }
         };
         self.eos.extend(chat.end_ids(&self.tokenizer));
-        Ok(Some(chat))
+        Ok(Some(if wanted == Some(ChatUse::Free) { chat.unopened() } else { chat }))
     }
 }
 

@@ -101,7 +101,8 @@ const WITH_TESTS: usize = 512;
 /// The prompt of a function with these tests.
 pub fn of(target: &Target, tests: &Tests, window: &Window, options: Options) -> Shown {
     let Some(chat) = &window.chat else { return continued(target, tests, window, options) };
-    let around = |code: &str| chat.prompt(&chat::request(target.language, &target.name, code));
+    let function = target.requested();
+    let around = |code: &str| chat::prompt(chat, &function, code);
     let own = window.count(&around(""));
     let tokens = options.tokens.or(window.tokens).map(|tokens| tokens.saturating_sub(own));
     let shown = continued(target, tests, window, Options { tokens, infill: false, ..options });

@@ -14,7 +14,7 @@ use super::{EventSink, Load, Prompt, Request, ServerError, Source, SourceInfo, T
 use crate::backend::{self, BackendError, Choice, Dtype, LoadOptions};
 use crate::engine::drafter::{LookupChanges, NamedDrafter};
 use crate::engine::{Drafter, Engine, EngineError, Event, ModelDrafter, Profile, RequestId};
-use crate::model::{Model, ModelError, ModelFiles, ModelWeights, blocks};
+use crate::model::{ChatUse, Model, ModelError, ModelFiles, ModelWeights, blocks};
 
 /// Source of draft tokens.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +36,7 @@ pub struct LocalModels {
     /// Its source of drafts.
     pub draft: Drafting,
     /// The main model is shown requests as conversations; `None`: where its name says so.
-    pub chat: Option<bool>,
+    pub chat: Option<ChatUse>,
     /// Weight storage and threads.
     pub load: LoadOptions,
     /// Folder where measurements of pairs are kept; `None` to measure anew.

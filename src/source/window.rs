@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Chat, Infill, Model, ModelError, Tokenizer};
+use crate::model::{Chat, ChatUse, Infill, Model, ModelError, Tokenizer};
 
 /// Default number of tokens of a prompt, from so many weights on: small models lose the thread in long
 /// prompts, and every token costs time before the first word.
@@ -43,7 +43,7 @@ impl Window {
     }
 
     /// Window of a model that is not loaded onto a device; `chat` as in [`Model::chat`].
-    pub fn of(mut model: Model, chat: Option<bool>) -> Result<Self, ModelError> {
+    pub fn of(mut model: Model, chat: Option<ChatUse>) -> Result<Self, ModelError> {
         let chat = model.chat(chat)?;
         let (weights, context) = (model.parameters(), model.spec.context);
         Ok(Self::new(&model.called, weights, context, Arc::new(model.tokenizer)).asked(chat))

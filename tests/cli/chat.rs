@@ -32,8 +32,9 @@ fn a_model_is_asked_through_its_template_where_its_name_says_so() {
         world.run(&[&args[..], more].concat()).code(0).out
     };
     let asked = shown(&instruct, &[]);
-    assert!(asked.starts_with("<s><|im_start|>user\nWrite the Python function `is_even`"), "{asked}");
-    assert!(asked.ends_with("```<|im_end|>\n<|im_start|>assistant\n") && asked.contains(STUB), "{asked}");
+    assert!(asked.starts_with("<s><|im_start|>user\nComplete the Python function `is_even`"), "{asked}");
+    let begun = format!("```<|im_end|>\n<|im_start|>assistant\n```python\n{STUB}");
+    assert!(asked.ends_with(&begun) && asked.matches(STUB).count() == 2, "{asked}");
     assert_eq!(shown(&base, &["--chat", "yes"]), asked);
     for bare in [shown(&base, &[]), shown(&instruct, &["--chat", "no"])] {
         assert!(bare.ends_with(STUB) && !bare.contains("im_start"), "{bare}");

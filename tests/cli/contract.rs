@@ -383,7 +383,7 @@ fn the_contract_of_sources_holds_for_the_server_that_is_named() {
     let name = std::env::var("CONTRACT_SERVER_MODEL").ok();
     let address = Address::parse(&server).expect("an address");
     let key = Key::find(&address, Path::new("server-keys.toml")).expect("a key");
-    let wishes = Wishes { model: name.as_deref(), chat: Some(false), ..Wishes::default() };
+    let wishes = Wishes { model: name.as_deref(), chat: Some(false.into()), ..Wishes::default() };
     let source = ServerSource::open(address, key, wishes).expect("a server");
     println!("{:?}", source.info());
     let (broken, _) = broken(&source, &mut Reference::new());

@@ -90,7 +90,7 @@ fn attempts(name: &str, attempt: impl Fn(&mut Random, &Path) -> Result<(), Strin
 fn load(files: &ModelFiles, chat: bool) -> Result<(), String> {
     let mut model = Model::load(files).map_err(|error| error.to_string())?;
     if chat {
-        model.chat(Some(true)).map_err(|error| error.to_string())?;
+        model.chat(Some(true.into())).map_err(|error| error.to_string())?;
     }
     let options = LoadOptions { threads: 1, ..LoadOptions::default() };
     backend::load(&model, options).map(drop).map_err(|error| error.to_string())

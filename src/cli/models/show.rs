@@ -53,7 +53,7 @@ pub fn run(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
     let entry = found.entry;
     let (shape, how) = (Shape::of_model(&outline), usage(&session.settings));
     let has_template = model.has_template();
-    let chat = session.settings.chat.or_else(|| entry.as_ref()?.chat);
+    let chat = session.settings.chat.or_else(|| entry.as_ref()?.chat.map(Into::into));
     let chat = model.chat(chat).map_err(Failure::input)?;
     let takes = |dtype| Need::of(&shape, None, Use { dtype, ..how }).bytes();
     let details = Details {
@@ -72,7 +72,10 @@ pub fn run(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
         widened: blocks::widened(model.types()),
         int8: gain(&shape, Dtype::Auto),
         begins_with: begins_with(&model.tokenizer),
-        chat: chat.map(|chat| (chat.around().0.to_owned(), chat.around().1.to_owned())),
+        chat: chat.map(|chat| {
+            let (before, after) = chat.around();
+            (before.to_owned(), after.to_owned() + chat.opening().unwrap_or_default())
+        }),
         has_template,
         fill_in: Infill::of(&model.tokenizer, &model.called).map(|kind| [kind.begin, kind.hole, kind.end]),
         draft: entry.and_then(|e| e.draft).unwrap_or_else(|| "none".to_owned()),

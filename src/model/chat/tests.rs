@@ -280,6 +280,35 @@ fn thinking_is_turned_off_where_a_template_has_a_switch() {
 }
 
 #[test]
+fn how_an_answer_begins_is_told_by_the_template() {
+    let opening = |text: &str| template(text).render().unwrap().opening().map(str::to_owned);
+    let turns = |answer: &str, rest: &str| {
+        format!(
+            "{{% for m in messages %}}<|{{{{ m.role }}}}|>{{% if m.role == 'assistant' %}}{answer}{{% endif %}}{{{{ m.content }}}}<|end|>\
+             {{% endfor %}}{{% if add_generation_prompt %}}<|assistant|>{rest}{{% endif %}}"
+        )
+    };
+    // (before an answer in a conversation, at the end of the prompt, text that begins the answer)
+    for (answer, rest, expected) in [
+        ("", "", Some("")),
+        ("<|channel|>final<|message|>", "", Some("<|channel|>final<|message|>")),
+        // Thoughts of earlier answers are left out.
+        ("", "<think>\n\n</think>\n\n", Some("")),
+        ("<think>\n\n</think>\n\n", "<think>\n", Some("\n</think>\n\n")),
+        // Thoughts that are open and how they are closed is not shown.
+        ("", "<think>\n", None),
+        ("<think>\n", "", None),
+        ("other", "rest", None),
+    ] {
+        assert_eq!(opening(&turns(answer, rest)).as_deref(), expected, "{answer:?} {rest:?}");
+    }
+    assert_eq!(opening("{{ messages[0].content }}"), None, "answers are not shown");
+    let refused = "{% if messages | length > 1 %}{{ raise_exception('one') }}{% endif %}{{ messages[0].content }}";
+    assert_eq!(opening(refused), None);
+    assert_eq!(Chat::of_server().opening(), None);
+}
+
+#[test]
 fn the_end_of_a_turn_is_known() {
     let ends = |shape: usize| template(SHAPES[shape].1).render().unwrap().ends;
     assert_eq!(ends(1), ["<|im_end|>", "</s>"]);

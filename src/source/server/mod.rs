@@ -33,7 +33,8 @@ use std::time::Duration;
 
 use super::{Event, EventSink, Prompt, Request, Source, SourceInfo, Ticket, Window};
 use crate::engine::GenerateOptions;
-use crate::model::{Chat, Infill};
+use crate::model::chat::is_named;
+use crate::model::{Chat, ChatUse, Infill};
 use crate::sampling::Sampling;
 use crate::web::Patience;
 pub use address::{Address, Key};
@@ -58,7 +59,7 @@ pub struct Wishes<'a> {
     /// Which model; may be left out where it has but one.
     pub model: Option<&'a str>,
     /// It is asked in conversations; `None`: as the model's name says.
-    pub chat: Option<bool>,
+    pub chat: Option<ChatUse>,
     /// It is sent the text after the place.
     pub suffix: bool,
 }
@@ -89,7 +90,7 @@ impl ServerSource {
             Err(error) => return Err(error),
         };
         let model = choose(&client, listed.as_deref().unwrap_or_default(), model)?;
-        let wants_chat = chat.unwrap_or_else(|| crate::model::chat::is_named(&model.id));
+        let wants_chat = chat.unwrap_or_else(|| is_named(&model.id).into()) != ChatUse::No;
         let mut can = probe(&client, &connection, &model.id, wants_chat, chat.is_none())?;
         if suffix {
             can.suffix = true;

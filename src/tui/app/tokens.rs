@@ -432,7 +432,9 @@ pub fn colour(state: &mut State) -> Vec<Effect> {
 
 /// Shows what the model said before its code, or its code again.
 pub fn unfold_said(state: &mut State) {
-    let said = state.run.as_ref().and_then(|run| run.focused()).map(|candidate| candidate.trace.said());
+    // Where code is continued, all that was written is code.
+    let run = state.run.as_ref().filter(|run| run.insight.as_ref().is_some_and(|insight| insight.chat));
+    let said = run.and_then(|run| run.focused()).map(|candidate| candidate.trace.said());
     if said.is_none_or(|said| said.whole().is_empty()) {
         state.say("the model has said nothing besides its code");
     } else if state.zoom {
