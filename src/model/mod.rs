@@ -186,7 +186,7 @@ impl Model {
                 return Err(ModelError::Missing { path: self.name.clone().into(), need });
             }
         };
-        self.eos.extend(chat.end_ids(&self.tokenizer));
+        chat.end_turns(&self.tokenizer, &mut self.eos);
         Ok(Some(chat))
     }
 }

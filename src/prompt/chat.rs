@@ -24,7 +24,7 @@ pub fn request(language: Language, name: &str, code: &str) -> String {
 
 /// How the answer to such a request is read.
 pub fn reading(chat: &Chat, function: RequestedFunction) -> Reading {
-    let begun = chat.begun();
+    let begun = chat.begun().to_owned();
     Arc::new(move |answer: &str, over: bool| {
         if begun.is_empty() { function.read(answer, over) } else { function.read(&format!("{begun}{answer}"), over) }
     })
@@ -32,6 +32,6 @@ pub fn reading(chat: &Chat, function: RequestedFunction) -> Reading {
 
 /// Tells whether such an answer is nothing but thoughts so far.
 pub fn thinks(chat: &Chat) -> Thinks {
-    let begun = chat.begun();
+    let begun = chat.begun().to_owned();
     Arc::new(move |answer: &str| code::prose(&format!("{begun}{answer}")).thinks)
 }
