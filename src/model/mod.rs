@@ -154,7 +154,7 @@ impl Model {
         };
         let Opened { weights, called, eos, template, tokenizer } = opened;
         for slot in weights.spec.slots() {
-            weights.tensor(slot)?;
+            weights.stored(slot)?;
         }
         let (tokenizer, packed) = std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("tokenizer".to_owned()).spawn_scoped(scope, tokenizer);
