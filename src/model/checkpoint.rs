@@ -186,6 +186,23 @@ impl Checkpoint {
         self.tensors.keys()
     }
 
+    /// The error that the tensor `name` is there.
+    pub(super) fn refused(&self, name: &str, expected: &str) -> ModelError {
+        let entry = self.tensors.get(name);
+        let source = entry.map(|entry| &self.files[entry.file].path);
+        let dtype = entry.map(|entry| entry.dtype.as_ref().map_or_else(Clone::clone, ToString::to_string));
+        ModelError::Tensor {
+            path: source.unwrap_or(&self.origin).clone(),
+            tensor: name.into(),
+            found: format!(
+                "{} of shape {:?}",
+                dtype.unwrap_or_default(),
+                entry.map_or(&[][..], |entry| entry.shape.as_slice())
+            ),
+            expected: expected.into(),
+        }
+    }
+
     fn add(&mut self, path: PathBuf, bytes: Bytes) -> Result<(), ModelError> {
         let damaged = |problem: String| ModelError::Checkpoint { path: path.clone(), problem };
         let (header, metadata) = SafeTensors::read_metadata(bytes.as_slice())

@@ -90,6 +90,10 @@ fn nets(fields: Fields<'_>, spec: &mut ModelSpec, tiled: bool) -> Result<(), Mod
         logarithms: false,
         tiled,
     };
+    // Some files say which order the value heads are in.
+    if fields.flag("ssm.v_head_reordered")?.is_some_and(|reordered| reordered != tiled) {
+        return Err(fields.error("ssm.v_head_reordered", &tiled.to_string()));
+    }
     let field = "attention.recurrent_layers";
     let linear = match fields.get(field).map(|list| list.as_array()) {
         None => None,

@@ -80,7 +80,8 @@ pub const MISTRAL3: Architecture = Architecture { name: ministral3::MINISTRAL3.n
 
 fn growth(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     let context = fields.positive("rope.scaling.original_context_length")?.unwrap_or(spec.context as f64) as f32;
-    let beta = fields.positive("attention.temperature_scale")?.map(|beta| beta as f32);
+    let beta = fields.not_negative("attention.temperature_scale")?.filter(|&beta| beta > 0.0);
+    let beta = beta.map(|beta| beta as f32);
     for block in &mut spec.blocks {
         block.attention.query_growth = beta.map(|beta| QueryGrowth { beta, context });
     }
@@ -107,6 +108,8 @@ pub const STABLELM: Architecture = Architecture {
 };
 
 fn one_norm(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    // The converter writes this field with its default, whatever the blocks are: their norms tell.
+    fields.flag("use_parallel_residual")?;
     if fields.flag("ffn_norm.weight")?.is_none() {
         spec.blocks.iter_mut().for_each(|block| block.wiring = Wiring::Parallel);
     }
