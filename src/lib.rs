@@ -8,6 +8,7 @@ compile_error!("bass-tui needs a Unix system: processes, signals and terminals a
 
 pub mod backend;
 mod catalog;
+mod channels;
 pub mod cli;
 pub mod code;
 mod config;

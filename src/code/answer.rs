@@ -10,11 +10,8 @@ use std::ops::Range;
 use super::outline::{ItemKind, outline};
 use super::rules::{self, Function};
 use super::{Target, text};
+use crate::channels::{self, Parts};
 use crate::language::Language;
-
-/// Tags that models put around their thoughts.
-const THOUGHTS: &[(&str, &str)] =
-    &[("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>"), ("[THINK]", "[/THINK]")];
 
 /// Most lines of an answer without code blocks at which the function may begin.
 const MOST_LINES: usize = 20;
@@ -53,7 +50,7 @@ impl RequestedFunction {
     pub fn read(&self, answer: &str, over: bool) -> (String, bool) {
         let answer = if over { answer } else { &answer[..answer.rfind('\n').map_or(0, |at| at + 1)] };
         let (answer, _) = text::decode_str(answer);
-        let Some(said) = said(&answer) else { return (String::new(), false) };
+        let Some(said) = said(&answer, over) else { return (String::new(), false) };
         let blocks = blocks(said);
         if blocks.is_empty() {
             return self.without_blocks(said, over);
@@ -194,7 +191,7 @@ impl Target {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prose {
     /// Bytes of the model's thoughts; empty if it has none.
-    pub thoughts: Range<usize>,
+    pub thoughts: Vec<Range<usize>>,
     /// The thoughts go on.
     pub thinks: bool,
     /// Bytes of the text before the first block of code.
@@ -203,31 +200,17 @@ pub struct Prose {
 
 /// The parts of an answer so far that are no code.
 pub fn prose(answer: &str) -> Prose {
-    let begins = answer.len() - answer.trim_start().len();
-    let open = THOUGHTS.iter().find(|(open, _)| answer[begins..].starts_with(open));
-    let begin = begins + open.map_or(0, |(open, _)| open.len());
-    let Some(rest) = said(answer) else {
-        return Prose { thoughts: begin..answer.len(), thinks: true, said: answer.len()..answer.len() };
-    };
-    let from = answer.len() - rest.len();
-    let end = THOUGHTS.iter().find_map(|(_, close)| answer[..from].strip_suffix(close)).map_or(from, str::len);
-    let blocks = rest.split_inclusive('\n').take_while(|line| fence(&line[indentation(line).len()..]).0.is_empty());
-    let to = from + blocks.map(str::len).sum::<usize>();
-    Prose { thoughts: begin.min(end)..end, thinks: false, said: from..to }
+    let Parts { thoughts, answer: said } = channels::parts_by_ends(answer, false);
+    let Some(said) = said else { return Prose { thoughts, thinks: true, said: answer.len()..answer.len() } };
+    let lines = answer[said.clone()].split_inclusive('\n');
+    let before = lines.take_while(|line| fence(&line[indentation(line).len()..]).0.is_empty());
+    let to = said.start + before.map(str::len).sum::<usize>();
+    Prose { thoughts, thinks: false, said: said.start..to }
 }
 
-/// The answer after the model's thoughts. `None` while the thoughts go on.
-fn said(answer: &str) -> Option<&str> {
-    let begins = answer.trim_start();
-    if let Some((open, close)) = THOUGHTS.iter().find(|(open, _)| begins.starts_with(open)) {
-        return begins[open.len()..].find(close).map(|at| &begins[open.len() + at + close.len()..]);
-    }
-    // Some templates begin the thoughts, so that the answer holds only their end.
-    let end = |(_, close): &(&str, &str)| {
-        let mut ends = answer.match_indices(close).map(|(at, _)| at + close.len());
-        ends.find(|&end| answer[text::line_start(answer, end - close.len())..end].trim() == *close)
-    };
-    Some(THOUGHTS.iter().find_map(end).map_or(answer, |end| &answer[end..]))
+/// The answer without the model's thoughts. `None` while there is nothing else.
+fn said(answer: &str, over: bool) -> Option<&str> {
+    channels::parts_by_ends(answer, over).answer.map(|range| &answer[range])
 }
 
 /// A block of code between two fences.

@@ -15,7 +15,7 @@ use minijinja_contrib::pycompat::unknown_method_callback;
 
 use super::fields::{self, Fields};
 use super::{ModelError, Tokenizer};
-use crate::{files, panics};
+use crate::{channels, files, panics};
 
 /// The file of a folder that holds its template alone.
 pub const FILE: &str = "chat_template.jinja";
@@ -52,11 +52,17 @@ const DATE: &[(&str, &str)] = &[
     ("%S", "00"),
 ];
 /// Tokens that end a turn, in the templates of those models that have them.
-const TURN_ENDS: &[&str] = &["<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|EOT|>", "<|end_of_text|>"];
-/// Mark that begins the thoughts of models whose template says so.
-const THINK: &str = "<think>";
-/// Marks around thoughts.
-const THOUGHTS: &[(&str, &str)] = &[(THINK, "</think>"), ("<thinking>", "</thinking>"), ("[THINK]", "[/THINK]")];
+const TURN_ENDS: &[&str] = &[
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<end_of_turn>",
+    "<turn|>",
+    channels::MESSAGE_END,
+    "<|EOT|>",
+    "<|end_of_text|>",
+    "<|return|>",
+    "<|call|>",
+];
 
 /// A setting by which a template asks for an answer without thoughts, which would take the tokens that the
 /// function needs.
@@ -94,7 +100,8 @@ impl Switch {
 
 /// The text ends within thoughts.
 fn is_thinking(text: &str) -> bool {
-    THOUGHTS.iter().any(|(open, close)| text.rfind(open) > text.rfind(close))
+    let begun = channels::begun(text);
+    !begun.is_empty() && channels::parts(begun, false).answer.is_none()
 }
 
 /// The names of those models that were taught conversations hold one of these words.
@@ -224,8 +231,10 @@ impl Template {
         let mut parts = text.split(WORDS);
         match (parts.next(), parts.next(), parts.next()) {
             (Some(before), Some(after), None) => {
-                let end = |name: &str| self.text.contains(name);
-                let mut ends: Vec<String> = TURN_ENDS.iter().filter(|name| end(name)).map(|&s| s.to_owned()).collect();
+                // Of several messages the end of one is not the end of the turn.
+                let goes_on = channels::has_messages(&self.text).then_some(channels::MESSAGE_END);
+                let end = |name: &&&str| self.text.contains(**name) && Some(**name) != goes_on;
+                let mut ends: Vec<String> = TURN_ENDS.iter().filter(end).map(|&s| s.to_owned()).collect();
                 ends.extend(self.tokens.iter().filter(|(name, _)| name == "eos_token").map(|(_, text)| text.clone()));
                 let opening = self.opening(&text, switch);
                 let (before, after) = (before.to_owned(), after.to_owned());
@@ -379,14 +388,18 @@ impl Chat {
         (&self.before, &self.after)
     }
 
-    /// The beginning of every answer, where the template begins the model's thoughts; else empty.
-    pub fn begun(&self) -> &'static str {
-        if self.after.trim_end().ends_with(THINK) { THINK } else { "" }
+    /// The beginning of every answer, where the template begins the model's thoughts or a message; else empty.
+    pub fn begun(&self) -> &str {
+        channels::begun(&self.after)
     }
 
-    /// The ids of tokens that end the model's turn.
-    pub fn end_ids(&self, tokenizer: &Tokenizer) -> Vec<u32> {
-        self.ends.iter().filter_map(|text| tokenizer.id(text)).collect()
+    /// Adds the ids of tokens that end the model's turn to `ends`, and takes out those after which it goes on.
+    pub fn end_turns(&self, tokenizer: &Tokenizer, ends: &mut Vec<u32>) {
+        if self.template.as_ref().is_some_and(|template| channels::has_messages(&template.text)) {
+            let message = tokenizer.id(channels::MESSAGE_END);
+            ends.retain(|&id| Some(id) != message);
+        }
+        ends.extend(self.ends.iter().filter_map(|text| tokenizer.id(text)));
     }
 }
 

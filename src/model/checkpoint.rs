@@ -19,6 +19,10 @@ pub const SINGLE: &str = "model.safetensors";
 /// List of the files of the weights, where they are several.
 pub const INDEX: &str = "model.safetensors.index.json";
 
+/// Ends of the names of the two parts of a tensor in blocks of four bits: see `microscaled`.
+const BLOCKS: &str = "_blocks";
+const SCALES: &str = "_scales";
+
 /// One tensor of a checkpoint: little-endian elements, or blocks of them, in row-major order, at no
 /// particular alignment.
 #[derive(Clone, Debug)]
@@ -77,21 +81,21 @@ pub struct Microscaled<'a> {
 }
 
 impl Microscaled<'_> {
-    /// Bytes of a row as stored.
+    /// Bytes of a row.
     pub fn row_bytes(&self) -> usize {
-        self.row * (microscaled::BLOCK / 2 + 1)
+        self.row * microscaled::DTYPE.block().1
     }
 
-    /// These rows as bf16.
+    /// These rows.
     pub fn rows(&self, rows: StridedRanges) -> Tensor<'static> {
         let StridedRanges { start, len, step, count } = rows;
-        let mut bytes = Vec::with_capacity(count * len * self.row * microscaled::BLOCK * 2);
+        let mut bytes = Vec::with_capacity(count * len * self.row_bytes());
         for run in 0..count {
             let at = (start + run * step) * self.row..(start + run * step + len) * self.row;
             let half = microscaled::BLOCK / 2;
-            microscaled::decode(&self.blocks[at.start * half..at.end * half], &self.scales[at], &mut bytes);
+            microscaled::repack(&self.blocks[at.start * half..at.end * half], &self.scales[at], &mut bytes);
         }
-        Tensor { dtype: TensorType::Bf16, bytes: bytes.into() }
+        Tensor { dtype: microscaled::DTYPE, bytes: bytes.into() }
     }
 }
 
@@ -182,6 +186,23 @@ impl Checkpoint {
         self.tensors.keys()
     }
 
+    /// The error that the tensor `name` is there.
+    pub(super) fn refused(&self, name: &str, expected: &str) -> ModelError {
+        let entry = self.tensors.get(name);
+        let source = entry.map(|entry| &self.files[entry.file].path);
+        let dtype = entry.map(|entry| entry.dtype.as_ref().map_or_else(Clone::clone, ToString::to_string));
+        ModelError::Tensor {
+            path: source.unwrap_or(&self.origin).clone(),
+            tensor: name.into(),
+            found: format!(
+                "{} of shape {:?}",
+                dtype.unwrap_or_default(),
+                entry.map_or(&[][..], |entry| entry.shape.as_slice())
+            ),
+            expected: expected.into(),
+        }
+    }
+
     fn add(&mut self, path: PathBuf, bytes: Bytes) -> Result<(), ModelError> {
         let damaged = |problem: String| ModelError::Checkpoint { path: path.clone(), problem };
         let (header, metadata) = SafeTensors::read_metadata(bytes.as_slice())
@@ -227,9 +248,11 @@ impl Checkpoint {
     /// The tensor `name` has been read: the system need not keep its part of the file in this program's
     /// memory. It can be read again.
     pub(super) fn release(&self, name: &str) {
-        let Some(Entry { file, range, .. }) = self.tensors.get(name) else { return };
-        if let Bytes::Mapped(map) = &self.files[*file].bytes {
-            release(map, range);
+        let parts = ["", BLOCKS, SCALES].map(|part| self.tensors.get(&format!("{name}{part}")));
+        for Entry { file, range, .. } in parts.into_iter().flatten() {
+            if let Bytes::Mapped(map) = &self.files[*file].bytes {
+                release(map, range);
+            }
         }
     }
 
@@ -245,14 +268,14 @@ impl Checkpoint {
     /// The type of the tensor `name`, which must have the given shape.
     pub fn tensor_type(&self, name: &str, shape: &[usize]) -> Result<TensorType, ModelError> {
         if self.microscaled(name, shape)?.is_some() {
-            return Ok(TensorType::Bf16);
+            return Ok(microscaled::DTYPE);
         }
         self.find(name, shape).map(|(_, dtype)| dtype)
     }
 
     /// The tensor `name`, which must have the given shape, if it is stored in blocks of four bits.
     pub fn microscaled(&self, name: &str, shape: &[usize]) -> Result<Option<Microscaled<'_>>, ModelError> {
-        if self.has(name) || !self.has(&format!("{name}_blocks")) {
+        if self.has(name) || !self.has(&format!("{name}{BLOCKS}")) {
             return Ok(None);
         }
         let (&[ref outer @ .., inputs], block) = (shape, microscaled::BLOCK) else { return Ok(None) };
@@ -274,7 +297,7 @@ impl Checkpoint {
         };
         let scales = [outer, &[row]].concat();
         let blocks = [&scales[..], &[block / 2]].concat();
-        let (blocks, scales) = (bytes(format!("{name}_blocks"), blocks)?, bytes(format!("{name}_scales"), scales)?);
+        let (blocks, scales) = (bytes(format!("{name}{BLOCKS}"), blocks)?, bytes(format!("{name}{SCALES}"), scales)?);
         Ok(Some(Microscaled { blocks, scales, row }))
     }
 
@@ -432,8 +455,11 @@ mod tests {
         };
         let whole = open(r#","w_scales":{"dtype":"U8","shape":[2,1],"data_offsets":[32,34]}"#);
         let tensor = whole.tensor("w", &[2, 32]).expect("present");
-        assert_eq!((tensor.dtype, tensor.bytes.len()), (TensorType::Bf16, 128));
-        assert_eq!([&tensor.bytes[..2], &tensor.bytes[126..]], [&[0x80, 0x3f], &[0x00, 0x40]], "1 and 2");
+        assert_eq!((tensor.dtype, tensor.bytes.len()), (TensorType::Mxfp4, 34));
+        assert_eq!(whole.tensor_type("w", &[2, 32]).expect("present"), TensorType::Mxfp4);
+        let mut values = [0.0; 64];
+        blocks::widen(tensor.dtype, &tensor.bytes, &mut values);
+        assert_eq!([values[..32].to_vec(), values[32..].to_vec()], [[1.0; 32], [2.0; 32]]);
         for (checkpoint, shape, name) in [
             (&whole, &[2, 64][..], "w_blocks"),
             (&whole, &[2, 33], "w_blocks"),

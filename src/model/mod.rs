@@ -154,7 +154,7 @@ impl Model {
         };
         let Opened { weights, called, eos, template, tokenizer } = opened;
         for slot in weights.spec.slots() {
-            weights.tensor(slot)?;
+            weights.stored(slot)?;
         }
         let (tokenizer, packed) = std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("tokenizer".to_owned()).spawn_scoped(scope, tokenizer);
@@ -186,7 +186,7 @@ impl Model {
                 return Err(ModelError::Missing { path: self.name.clone().into(), need });
             }
         };
-        self.eos.extend(chat.end_ids(&self.tokenizer));
+        chat.end_turns(&self.tokenizer, &mut self.eos);
         Ok(Some(if wanted == Some(ChatUse::Free) { chat.unopened() } else { chat }))
     }
 }

@@ -8,7 +8,7 @@ use tokenizers::decoders::DecoderWrapper;
 
 use super::vocabulary::Vocabulary;
 use super::{ModelError, mistaken};
-use crate::panics;
+use crate::{channels, panics};
 
 /// Name of the file.
 pub const FILE: &str = "tokenizer.json";
@@ -21,6 +21,8 @@ pub struct Tokenizer {
     size: usize,
     /// Ids that [`Tokenizer::decode`] leaves out, sorted.
     special: Vec<u32>,
+    /// Those of them that tell thoughts from answers: a continuation has their text.
+    marks: Vec<(u32, &'static str)>,
     /// Ids that stand for one byte of a character (byte fallback), sorted; the decoder joins runs of them.
     bytes: Vec<u32>,
     /// An ordinary id whose text does not depend on what follows it, and that text. Stands before a
@@ -71,7 +73,10 @@ impl Tokenizer {
             bytes = (0..=u8::MAX).filter_map(|byte| inner.token_to_id(&format!("<0x{byte:02X}>"))).collect();
             bytes.sort_unstable();
         }
-        let mut tokenizer = Self { inner, path: path.into(), size, special, bytes, anchor: None };
+        let marks = channels::marks(|mark| inner.token_to_id(mark).is_some()).into_iter();
+        let marks = marks.filter_map(|mark| Some((inner.token_to_id(mark)?, mark)));
+        let marks = marks.filter(|(id, _)| special.binary_search(id).is_ok()).collect();
+        let mut tokenizer = Self { inner, path: path.into(), size, special, marks, bytes, anchor: None };
         tokenizer.anchor = tokenizer.find_anchor();
         Ok(tokenizer)
     }
@@ -114,8 +119,25 @@ impl Tokenizer {
     }
 
     /// Text of `ids` as the continuation of an earlier text: what [`StreamDecoder`] gives out in all. Unlike
-    /// [`decode`](Self::decode), it keeps a leading space.
+    /// [`decode`](Self::decode), it keeps a leading space, and the marks around thoughts.
     pub fn decode_continuation(&self, ids: &[u32]) -> String {
+        let mut text = String::new();
+        let mut rest = ids;
+        while let Some((at, mark)) = rest.iter().enumerate().find_map(|(at, &id)| Some((at, self.mark(id)?))) {
+            text += &self.decode_run(&rest[..at]);
+            text += mark;
+            rest = &rest[at + 1..];
+        }
+        text + &self.decode_run(rest)
+    }
+
+    /// The text of a mark.
+    fn mark(&self, id: u32) -> Option<&'static str> {
+        self.marks.iter().find(|(mark, _)| *mark == id).map(|(_, text)| *text)
+    }
+
+    /// A continuation without marks.
+    fn decode_run(&self, ids: &[u32]) -> String {
         let Some((anchor, prefix)) = &self.anchor else { return self.decode(ids) };
         let mut with_anchor = Vec::with_capacity(ids.len() + 1);
         with_anchor.push(*anchor);
@@ -207,7 +229,7 @@ impl StreamDecoder {
     /// Adds one id and returns the text that became certain, possibly empty.
     pub fn push(&mut self, tokenizer: &Tokenizer, id: u32) -> String {
         if tokenizer.special.binary_search(&id).is_ok() {
-            return String::new();
+            return tokenizer.mark(id).map_or_else(String::new, |mark| self.finish(tokenizer) + mark);
         }
         self.held.push(id);
         if tokenizer.bytes.binary_search(&id).is_ok() {
@@ -239,5 +261,67 @@ impl StreamDecoder {
         let text = if self.held.is_empty() { String::new() } else { tokenizer.decode_continuation(&self.held) };
         self.held.clear();
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tokenizer of bytes with these special tokens, the first of which has the id 256.
+    fn tokenizer(special: &[&str]) -> Tokenizer {
+        // The characters that stand for bytes, in the order of the bytes.
+        let own = |byte: u32| matches!(byte, 33..=126 | 161..=172 | 174..=255);
+        let mut others = 256..;
+        let vocabulary: serde_json::Map<String, serde_json::Value> = (0..256u32)
+            .map(|byte| (if own(byte) { byte } else { others.next().unwrap_or_default() }, byte))
+            .map(|(c, byte)| (char::from_u32(c).unwrap_or_default().to_string(), byte.into()))
+            .collect();
+        let added = special.iter().zip(256..).map(|(text, id)| {
+            json!({"id": id, "content": text, "special": true, "single_word": false, "lstrip": false, "rstrip": false,
+                   "normalized": false})
+        });
+        let whole = json!({
+            "version": "1.0", "truncation": null, "padding": null, "normalizer": null, "post_processor": null,
+            "added_tokens": added.collect::<Vec<_>>(),
+            "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false},
+            "decoder": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false},
+            "model": {"type": "BPE", "vocab": vocabulary, "merges": []},
+        });
+        Tokenizer::read(Path::new("tokenizer.json"), whole.to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn marks_of_thoughts_are_text_of_an_answer_though_they_are_special() {
+        let text = "<|channel|>analysis<|message|>é?<|end|><|start|>assistant<|channel|>final<|message|> ü<|return|>";
+        let tokens = ["<|endoftext|>", "<|channel|>", "<|message|>", "<|end|>", "<|start|>", "<|return|>"];
+        let of_messages = tokenizer(&tokens);
+        let ids = of_messages.encode_plain(text).unwrap();
+        assert_eq!(ids.iter().filter(|&&id| id >= 256).count(), 7);
+        let stream = |tokenizer: &Tokenizer, ids: &[u32]| {
+            let mut decoder = tokenizer.stream();
+            let pieces: Vec<String> = ids.iter().map(|&id| decoder.push(tokenizer, id)).collect();
+            pieces.concat() + &decoder.finish(tokenizer)
+        };
+        assert_eq!(stream(&of_messages, &ids), text);
+        assert_eq!(of_messages.decode_continuation(&ids), text);
+        assert_eq!(of_messages.decode(&ids), "analysisé?assistantfinal ü", "a text by itself has no special tokens");
+        // What ends a text, or breaks off in a character, is no mark.
+        let broken = [&[256][..], &ids[..9], &[0xc3, 257, 256]].concat();
+        assert_eq!(stream(&of_messages, &broken), "<|channel|>analysis\u{fffd}<|channel|>");
+        assert_eq!(of_messages.decode_continuation(&broken), stream(&of_messages, &broken));
+        // Gemma 4; where there are no channels, messages end as turns do.
+        for (tokens, text, told) in [
+            (&["<|channel>", "<channel|>"][..], "<|channel>thought\na<channel|>b", "<|channel>thought\na<channel|>b"),
+            (&["<|end|>", "<|start|>"], "<|start|>a<|end|>", "a"),
+            (&["[THINK]", "[/THINK]"], "[THINK]a[/THINK]b", "[THINK]a[/THINK]b"),
+        ] {
+            let tokenizer = tokenizer(tokens);
+            let ids = tokenizer.encode_plain(text).unwrap();
+            assert_eq!(
+                (stream(&tokenizer, &ids), tokenizer.decode_continuation(&ids)),
+                (told.to_owned(), told.to_owned())
+            );
+        }
     }
 }

@@ -66,8 +66,7 @@ impl ModelWeights {
         }
     }
 
-    /// The whole tensor that `slot` is in, checked against the configuration; as stored, but for blocks of
-    /// four bits.
+    /// The whole tensor that `slot` is in, checked against the configuration.
     pub fn tensor(&self, slot: Slot) -> Result<Tensor<'_>, ModelError> {
         let source = self.spec.source(slot, self.prefix);
         self.checkpoint.tensor(&source.name, &source.shape)

@@ -10,6 +10,8 @@ use crate::source::{FinishReason, Window};
 #[derive(Default)]
 pub struct Said<'a> {
     pub text: String,
+    /// Thoughts, which conversations have apart.
+    pub thoughts: String,
     pub tokens: &'a [Scored<'a>],
     /// Number of these that belong to the prompt.
     pub before: usize,
@@ -59,8 +61,18 @@ pub fn choice(request: &CompletionRequest, window: &Window, index: usize, said: 
     let mut choice = json!({ "index": index, "finish_reason": said.finish.map(reason), "logprobs": null });
     match request.form {
         Form::Completion => choice["text"] = json!(said.text),
-        Form::Chat if request.stream => choice["delta"] = json!({ "content": said.text }),
-        Form::Chat => choice["message"] = json!({ "role": "assistant", "content": said.text }),
+        Form::Chat => {
+            let mut message = json!({ "content": said.text });
+            if !said.thoughts.is_empty() {
+                message["reasoning_content"] = json!(said.thoughts);
+            }
+            if request.stream {
+                choice["delta"] = message;
+            } else {
+                message["role"] = json!("assistant");
+                choice["message"] = message;
+            }
+        }
     }
     if request.ids {
         choice["token_ids"] = said.tokens[said.before..].iter().map(|token| token.id).collect();

@@ -11,6 +11,7 @@ use super::answer::{self, Answer, DONE, Refusal};
 use super::ask::{CompletionRequest, Form};
 use super::choice::{Said, Scored, choice, of_prompt, scored};
 use super::inbox::{Inbox, inbox};
+use crate::channels::{self, Parts};
 use crate::sampling::Scores;
 use crate::source::{Event, FinishReason, Summary};
 
@@ -33,8 +34,8 @@ struct Candidate {
     finish: Option<FinishReason>,
     /// In a stream: true once anything of it has been sent.
     begun: bool,
-    /// In a stream: bytes of `text` that have been sent.
-    sent: usize,
+    /// In a stream: bytes of its thoughts and of its answer that have been sent.
+    sent: (usize, usize),
     /// In a stream: characters of the tokens that have been sent.
     offset: usize,
 }
@@ -112,17 +113,32 @@ impl Writing {
                 if self.request.sent < all { ranking.take(self.request.sent).collect() } else { (0..all).collect() };
             for candidate in order {
                 let Candidate { text, tokens, finish, .. } = &written.candidates[candidate];
+                let (thoughts, text) = self.parts(text, true);
                 let (mut all, offset) = self.before(prompt);
                 let before = all.len();
                 all.extend(scored(tokens, &self.serving.window));
                 let text = format!("{}{text}", self.request.echo[prompt]);
-                let said = Said { text, tokens: &all, before, offset, finish: *finish };
+                let said = Said { text, thoughts, tokens: &all, before, offset, finish: *finish };
                 choices.push(choice(&self.request, &self.serving.window, choices.len(), &said));
             }
         }
         let mut whole = self.frame(&choices, false);
         whole["usage"] = self.usage();
         Ok(whole)
+    }
+
+    /// Thoughts and answer in a text; of completions all of it is the answer. Of a text that is not over, both
+    /// are beginnings of what they will be.
+    fn parts(&self, text: &str, over: bool) -> (String, String) {
+        let chat = self.serving.window.chat.as_ref().filter(|_| self.request.form == Form::Chat);
+        let Some(chat) = chat else { return (String::new(), text.to_owned()) };
+        let whole = format!("{}{text}", chat.begun());
+        let Parts { thoughts, answer } = channels::parts(&whole, over);
+        let is_plain = thoughts.is_empty();
+        let thoughts = thoughts.into_iter().map(|range| whole[range].trim()).filter(|thought| !thought.is_empty());
+        let answer = &whole[answer.unwrap_or_default()];
+        let answer = if is_plain { answer } else { answer.trim_start() };
+        (thoughts.collect::<Vec<_>>().join("\n\n"), answer.to_owned())
     }
 
     /// The tokens of a prompt that are reported with each of its candidates, and the number of characters
@@ -179,12 +195,15 @@ impl Writing {
             return (out + DONE, true);
         }
         let Some((prompt, candidate)) = about else { return (String::new(), false) };
+        let of = &self.prompts[prompt].candidates[candidate];
+        let (all_thoughts, all_text) = self.parts(&of.text, of.finish.is_some());
         let of = &mut self.prompts[prompt].candidates[candidate];
-        let mut text = of.text.get(of.sent..).unwrap_or_default().to_owned();
-        of.sent = of.sent.max(of.text.len());
+        let thoughts = all_thoughts.get(of.sent.0..).unwrap_or_default().to_owned();
+        let mut text = all_text.get(of.sent.1..).unwrap_or_default().to_owned();
+        of.sent = (of.sent.0.max(all_thoughts.len()), of.sent.1.max(all_text.len()));
         let (finish, tokens) = (of.finish, std::mem::take(&mut of.tokens));
         let tells = (self.request.logprobs || self.request.ids) && !tokens.ids.is_empty();
-        if text.is_empty() && !tells && finish.is_none() {
+        if text.is_empty() && thoughts.is_empty() && !tells && finish.is_none() {
             return (String::new(), false);
         }
         let (first, mut offset) = (!std::mem::replace(&mut of.begun, true), of.offset);
@@ -196,7 +215,7 @@ impl Writing {
         let before = all.len();
         let window = &self.serving.window;
         all.extend(scored(&tokens, window));
-        let said = Said { text, tokens: &all, before, offset, finish };
+        let said = Said { text, thoughts, tokens: &all, before, offset, finish };
         let number = prompt * self.request.sent + candidate;
         let mut choice = choice(&self.request, window, number, &said);
         if first && self.request.form == Form::Chat {

@@ -311,6 +311,31 @@ fn conversations_go_through_the_template_of_the_model() {
 }
 
 #[test]
+fn thoughts_in_conversations_are_apart_from_the_answer() {
+    let world = World::new();
+    let folder = world.work().join("tiny-instruct");
+    std::fs::rename(world.model("qwen2"), &folder).expect("a folder");
+    // It begins the thoughts, which the random model never ends.
+    let template = "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}</>{% endfor %}<assistant><think>";
+    std::fs::write(folder.join("tokenizer_config.json"), json!({ "chat_template": template }).to_string())
+        .expect("a file");
+    let served = Served::start(&world, &["--model", &text_of(&folder), "--draft", "none"]);
+    let mut body = json!({ "messages": [{ "role": "user", "content": "2 + 2?" }], "seed": 5, "max_tokens": 9 });
+    let whole = served.post("/v1/chat/completions", &body).json();
+    let plain = served.complete(&json!({ "prompt": "<user>2 + 2?</><assistant><think>", "seed": 5, "max_tokens": 9 }));
+    let message = &choices(&whole)[0]["message"];
+    let written = choices(&plain)[0]["text"].as_str().unwrap().trim();
+    assert_eq!((&message["content"], message["reasoning_content"].as_str()), (&"".into(), Some(written)));
+    body["stream"] = json!(true);
+    let events = served.post("/v1/chat/completions", &body).events();
+    let part = |name: &str| {
+        let deltas = events.iter().flat_map(choices).map(|choice| &choice["delta"]);
+        deltas.filter_map(|delta| delta[name].as_str()).collect::<String>()
+    };
+    assert_eq!((part("content"), part("reasoning_content")), (String::new(), written.to_owned()));
+}
+
+#[test]
 fn who_has_no_token_is_not_answered_and_nobody_sees_it() {
     const TOKEN: &str = "never-seen-token-77";
     let world = World::new();

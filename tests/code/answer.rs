@@ -26,6 +26,10 @@ fn whole(function: &RequestedFunction, answer: &str) -> String {
     function.read(answer, true).0.trim_end().to_owned() + "\n"
 }
 
+/// Thoughts of gpt-oss, with a function.
+const ANALYSIS: &str =
+    "<|channel|>analysis<|message|>We need the body.\n```python\ndef area(r):\n    return 3 * r * r\n```\nDone.";
+
 #[test]
 fn the_body_is_found_in_whatever_is_around_it() {
     let f = function("");
@@ -58,6 +62,16 @@ fn the_body_is_found_in_whatever_is_around_it() {
         format!("<think>\nMaybe\n```python\ndef area(r):\n    return 3 * r\n```\n</think>\n\n```python\n{f}```\n"),
         format!("Maybe\n```python\ndef area(r):\n    return 3\n```\n</think>\n```python\n{f}```\n"),
         format!("Here you go:\n\n{f}\nThis computes the area."),
+        format!("<|channel>thought\nMaybe\n```python\ndef area(r):\n    return 3\n```\n<channel|>```python\n{f}```"),
+        format!("<|channel>thought\n<channel|>{f}"),
+        format!("{ANALYSIS}<|end|><|start|>assistant<|channel|>final<|message|>```python\n{f}```<|return|>"),
+        format!("{ANALYSIS}<|end|><|start|>assistant<|channel|>final<|message|>{f}"),
+        format!(
+            "{ANALYSIS}<|end|><|start|>assistant<|channel|>commentary to=f <|constrain|>json<|message|>{{}}<|call|>\
+             <|start|>assistant<|channel|>final<|message|>Sure:\n```python\n{f}```\n"
+        ),
+        format!("<|channel|>final<|message|>{f}<|return|>"),
+        format!("<seed:think>\n```python\ndef area(r):\n    return 3\n```\n</seed:think>\n{f}"),
     ];
     for answer in &answers {
         assert_eq!(whole(&python(), answer), BODY, "{answer}");
@@ -65,8 +79,17 @@ fn the_body_is_found_in_whatever_is_around_it() {
     // Not said to its end.
     let cut = &answers[6][..answers[6].find(" * r * r").unwrap()];
     assert_eq!(whole(&python(), cut), BODY.replace(" * r * r", ""));
-    for nothing in ["", "<think>\nWell, ```python\ndef area(r):\n    return 1\n", "```python\n", "```python\ndef area("]
-    {
+    for thoughts in [ANALYSIS, &format!("{ANALYSIS}<|end|><|start|>assistant<|channel|>fin")] {
+        assert_eq!(python().read(thoughts, true), (String::new(), false), "{thoughts}");
+    }
+    for nothing in [
+        "",
+        ANALYSIS,
+        "<|channel>thought\ndef area(r):\n    return 1\n",
+        "<think>\nWell, ```python\ndef area(r):\n    return 1\n",
+        "```python\n",
+        "```python\ndef area(",
+    ] {
         assert_eq!(python().read(nothing, false), (String::new(), false), "{nothing}");
     }
     assert_eq!(whole(&python(), "def area(r): return math.pi"), "    return math.pi\n");
@@ -164,15 +187,16 @@ fn a_candidate_ends_with_its_function() {
 /// Pieces of answers.
 const PIECES: &[&str] = &[
     "```python\n", "```\n", "~~~\n", "```", "def area(r):\n", "    \"\"\"Area of a circle.\"\"\"\n", "    \"\"\"\n",
-    "    return r\n", "        x = 1\n", "import re\n", "So, it's:\n", "<think>", "</think>\n", "class A:\n",
-    "    def area(self):\n", "\n", "  ", "(", "'", "\t", "def area(r): return 1\n", "é\n", "}\n", "fn area() {\n",
-    "# note\n", "area ", "    y = x\n",
+    "    return r\n", "        x = 1\n", "import re\n", "So, it's:\n", "<think>", "</think>\n", "<|channel>thought\n",
+    "<channel|>", "<|channel|>analysis", "<|channel|>final", "<|message|>", "<|end|>", "<|start|>assistant",
+    "<|return|>", "class A:\n", "    def area(self):\n", "\n", "  ", "(", "'", "\t", "def area(r): return 1\n", "é\n",
+    "}\n", "fn area() {\n", "# note\n", "area ", "    y = x\n",
 ];
 
 proptest! {
     /// Whatever is said, it is read, and what ends a candidate is what the whole says.
     #[test]
-    fn whatever_is_said_is_read(picks in proptest::collection::vec(0..PIECES.len(), 0..24), language in 0usize..5) {
+    fn whatever_is_said_is_read(picks in proptest::collection::vec(0..PIECES.len(), 0..28), language in 0usize..5) {
         let answer: String = picks.iter().map(|&pick| PIECES[pick]).collect();
         let function = RequestedFunction { language: Language::ALL[language], ..python() };
         for (at, _) in answer.match_indices('\n') {

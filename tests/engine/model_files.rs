@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use bass_tui::model::{BlockSlot, Model, ModelFiles, Slot};
+use bass_tui::model::blocks::widen;
+use bass_tui::model::{BlockSlot, Model, ModelFiles, Slot, TensorType};
+use half::bf16;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use tempfile::TempDir;
@@ -147,7 +149,8 @@ fn a_tokenizer_with_more_ids_than_the_model_is_an_error() {
     assert_names(&error(&folder), &["tokenizer.json", "2100", "2048"]);
 }
 
-/// Published in blocks of four bits; fine-tuned models are in bf16 with inputs before outputs.
+/// Published in blocks of four bits, of which bf16 holds the values; fine-tuned models are in bf16 with inputs
+/// before outputs.
 #[test]
 fn experts_of_gpt_oss_are_the_same_in_blocks_and_in_bf16() {
     let (twin, folder) = (copy("gpt-oss"), copy("gpt-oss"));
@@ -167,9 +170,10 @@ fn experts_of_gpt_oss_are_the_same_in_blocks_and_in_bf16() {
         }
     }
     let rows = |block: usize, expert: usize, slot: BlockSlot| -> Vec<Vec<u8>> {
-        let row = twin.spec.shape(Slot::Expert(block, expert, slot))[1] * 2;
-        let parts = twin.outputs(Slot::Expert(block, expert, slot)).expect("a tensor");
-        parts.iter().flat_map(|(part, _)| part.bytes.chunks(row).map(<[u8]>::to_vec)).collect()
+        let slot = Slot::Expert(block, expert, slot);
+        assert_eq!(twin.stored(slot).expect("a tensor").0, TensorType::Mxfp4);
+        let wide = |row: &[f32]| row.iter().flat_map(|&value| bf16::from_f32(value).to_le_bytes()).collect();
+        values(&twin, slot).chunks(twin.spec.shape(slot)[1]).map(wide).collect()
     };
     for (block, spec) in twin.spec.blocks.iter().enumerate() {
         let count = spec.mlp.experts.expect("experts").count;
@@ -197,11 +201,20 @@ fn experts_of_gpt_oss_are_the_same_in_blocks_and_in_bf16() {
 
     let model = Model::load(&ModelFiles::Folder(folder.path().into())).unwrap_or_else(|error| panic!("{error}"));
     for slot in twin.spec.slots() {
-        let bytes = |model: &Model| -> Vec<u8> {
-            model.outputs(slot).expect("a tensor").iter().flat_map(|(part, _)| part.bytes.to_vec()).collect()
-        };
-        assert_eq!(bytes(&model), bytes(&twin), "{slot:?}");
+        assert_eq!(values(&model, slot), values(&twin, slot), "{slot:?}");
     }
+}
+
+/// The values of a slot.
+fn values(model: &Model, slot: Slot) -> Vec<f32> {
+    let mut values = Vec::new();
+    for (part, rows) in model.outputs(slot).expect("a tensor") {
+        let from = values.len();
+        let row = model.spec.shape(slot).get(1).copied().unwrap_or(1);
+        values.resize(from + rows * row, 0.0);
+        widen(part.dtype, &part.bytes, &mut values[from..]);
+    }
+    values
 }
 
 /// The golden model as the text of one for text and images: its folder, and its `config.json`.

@@ -220,6 +220,51 @@ const SHAPES: &[(&str, &str, &str)] = &[
          <|start_of_role|>user<|end_of_role|>Hi {{ x }}<|end_of_text|>\n<|start_of_role|>assistant<|end_of_role|>",
     ),
     (
+        "Qwen3.5",
+        r"{%- for message in messages %}{{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|im_start|>assistant\n' }}
+    {%- if enable_thinking is defined and enable_thinking is false %}{{- '<think>\n\n</think>\n\n' }}
+    {%- else %}{{- '<think>\n' }}{%- endif %}
+{%- endif %}",
+        "<|im_start|>user\nHi {{ x }}<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n",
+    ),
+    (
+        "gpt-oss",
+        r#"{%- macro system() -%}
+    {%- if reasoning_effort is not defined %}{%- set reasoning_effort = "medium" %}{%- endif %}
+    {{- "Today: " + strftime_now("%Y-%m-%d") + "\nReasoning: " + reasoning_effort + "\n# Valid channels: analysis, final." }}
+{%- endmacro -%}
+{{- "<|start|>system<|message|>" }}{{- system() }}{{- "<|end|>" }}
+{%- for message in messages -%}
+    {%- if message.role == 'assistant' -%}
+        {%- if "thinking" in message %}{{- "<|start|>assistant<|channel|>analysis<|message|>" + message.thinking + "<|end|>" }}{%- endif %}
+        {{- "<|start|>assistant<|channel|>final<|message|>" + message.content + "<|return|>" }}
+    {%- elif message.role == 'user' -%}
+        {{- "<|start|>user<|message|>" + message.content + "<|end|>" }}
+    {%- endif -%}
+{%- endfor -%}
+{%- if add_generation_prompt -%}
+<|start|>assistant
+{%- endif -%}"#,
+        "<|start|>system<|message|>Today: 2025-01-01\nReasoning: low\n# Valid channels: analysis, final.<|end|>\
+         <|start|>user<|message|>Hi {{ x }}<|end|><|start|>assistant",
+    ),
+    (
+        "Gemma 4",
+        r"{{- bos_token -}}
+{%- if enable_thinking is defined and enable_thinking -%}{{- '<|turn>system\n<|think|>\n<turn|>\n' -}}{%- endif -%}
+{%- for message in messages -%}
+    {{- '<|turn>' + ('model' if message['role'] == 'assistant' else message['role']) + '\n' -}}
+    {{- message['content'] | trim + '<turn|>\n' -}}
+{%- endfor -%}
+{%- if add_generation_prompt -%}
+    {{- '<|turn>model\n' -}}
+    {%- if not enable_thinking | default(false) -%}{{- '<|channel>thought\n<channel|>' -}}{%- endif -%}
+{%- endif -%}",
+        "<s><|turn>user\nHi {{ x }}<turn|>\n<|turn>model\n<|channel>thought\n<channel|>",
+    ),
+    (
         "marks for training, loop controls, macros, items",
         "{%- macro turn(role, text) -%}<{{ role }}>{{ text }}{%- endmacro -%}\n{%- for key, value in {'a': 'b'}.items() -%}{{ key ~ value }}{%- endfor -%}\n\
          {%- for message in messages -%}\n{%- generation -%}{{ turn(message.role, message.content) }}{%- endgeneration -%}{%- break -%}\n{%- endfor -%}\n\
@@ -268,6 +313,10 @@ fn thinking_is_turned_off_where_a_template_has_a_switch() {
     let open = turn("{% if enable_thinking is defined %}now {% endif %}<think>");
     assert_eq!(after(&open), "<|end|><|assistant|><think>");
     assert_eq!(template(&open).render().unwrap().begun(), "<think>");
+    let open = turn("{% if enable_thinking is defined %}now {% endif %}<|channel>thought\n");
+    assert_eq!(after(&open), "<|end|><|assistant|><|channel>thought");
+    let open = turn("{{ '<|channel|>' + ('final' if thinking is defined else 'analysis') + '<|message|>' }}");
+    assert_eq!(after(&open), "<|end|><|assistant|><|channel|>final<|message|>");
     // The words of the user, for templates that look for them.
     let words = "{% set quiet = '/no_think' in messages[-1].content %}".to_owned()
         + &turn("{{ '<think></think>' if quiet else '<think>' }}");
@@ -313,8 +362,16 @@ fn the_end_of_a_turn_is_known() {
     let ends = |shape: usize| template(SHAPES[shape].1).render().unwrap().ends;
     assert_eq!(ends(1), ["<|im_end|>", "</s>"]);
     assert_eq!(ends(3), ["<|eot_id|>", "</s>"]);
-    let begun = |text: &str| template(text).render().unwrap().begun();
+    // Of several messages the end of one is none, and thoughts are the least that the template has.
+    let shape = |name: &str| SHAPES.iter().position(|(of, ..)| *of == name).unwrap();
+    assert_eq!(ends(shape("gpt-oss")), ["<|return|>", "</s>"]);
+    assert_eq!(ends(shape("Gemma 4")), ["<turn|>", "</s>"]);
+    let begun = |text: &str| template(text).render().unwrap().begun().to_owned();
     assert_eq!(begun("{{ messages[0].content }}<think>\n"), "<think>");
+    assert_eq!(begun("{{ messages[0].content + '<think>\n' }}"), "<think>\n");
+    assert_eq!(begun("{{ messages[0].content + '<|turn>model\n<|channel>thought\n' }}"), "<|channel>thought\n");
+    let analysis = "<|channel|>analysis<|message|>";
+    assert_eq!(begun(&format!("{{{{ messages[0].content }}}}<|end|><|start|>assistant{analysis}")), analysis);
     assert_eq!(begun("{{ messages[0].content }}<think>\n</think>\n"), "");
 }
 

@@ -13,13 +13,15 @@ pub const WITHOUT_EFFECT: &[&str] = &[
     "vocab_size", // Names of origins and of what was done to the weights.
     "tensor_data_layout", "rope.scaling.finetuned",
     // Shares of the rotated channels for places in images and films: a text has one position in all of them.
-    "rope.dimension_sections", "rope.mrope_interleaved",
-    // Of embeddings, of models that also see and hear, and of those that read before they write.
-    "pooling_type", "decoder_start_token_id", "vision.", "audio.", "mm.",
-    // Sizes that only other fields bring into use, which are refused themselves.
-    "expert_feed_forward_length", "expert_used_count", "attention.layer_norm_epsilon",
-    "attention.layer_norm_rms_epsilon", "attention.group_norm_epsilon", "attention.group_norm_groups",
-    "rope.dimension_count", "rope.freq_base",
+    "rope.dimension_sections", "rope.mrope_interleaved", "rope.mrope_section", "mrope_sections",
+    // Of embeddings and classifiers, of models that also see and hear, and of those that read before they write.
+    "pooling_type", "embedding_length_out", "classifier.", "decoder_start_token_id", "vision.", "audio.", "mm.",
+    "image_token_id", "image_token_index", "vision_start_token_id", "vision_end_token_id", "spatial_merge_size",
+    "deepstack_mapping", "n_deepstack_layers",
+    // Sizes that only other fields or tensors bring into use, which are refused themselves.
+    "expert_feed_forward_length", "expert_shared_feed_forward_length", "expert_used_count", "ssm.",
+    "attention.layer_norm_epsilon", "attention.layer_norm_rms_epsilon", "attention.group_norm_epsilon",
+    "attention.group_norm_groups", "rope.dimension_count", "rope.freq_base",
 ];
 
 /// Fields that may have one of these values where an architecture does not ask for them: with any other they
@@ -44,23 +46,29 @@ const USUAL: &[(&str, &[f64])] = &[
     ("use_parallel_residual", &[0.0]),
     ("leading_dense_block_count", &[0.0]),
     ("nextn_predict_layers", &[0.0]),
-    ("n_deepstack_layers", &[0.0]),
     ("interleave_moe_layer_step", &[0.0, 1.0]),
     ("moe_every_n_layers", &[0.0, 1.0]),
     ("expert_count", &[0.0]),
     ("expert_shared_count", &[0.0]),
-    ("expert_shared_feed_forward_length", &[0.0]),
     ("expert_group_count", &[0.0, 1.0]),
     ("expert_group_used_count", &[0.0, 1.0]),
     ("expert_group_scale", &[0.0, 1.0]),
     ("expert_weights_scale", &[0.0, 1.0]),
     ("expert_weights_norm", &[1.0]),
+    ("norm_top_k_prob", &[1.0]),
+    ("moe_latent_size", &[0.0]),
+    ("expert_latent_length", &[0.0]),
     // The shares of experts are a softmax.
     ("expert_gating_func", &[0.0, 1.0]),
     ("swin_norm", &[0.0]),
     ("rescale_every_n_layers", &[0.0]),
     ("rope.scaling.alpha", &[0.0]),
+    ("rope.scaling.extrapolation_factor", &[1.0]),
 ];
+
+/// Fields that may repeat another where an architecture does not ask for them.
+const SAME: &[(&str, &str)] =
+    &[("rope.freq_base_swa", "rope.freq_base"), ("rope.dimension_count_swa", "rope.dimension_count")];
 
 /// Refuses the first of `given` that may change results in a way that nobody asked for.
 pub fn refuse_others(fields: Fields<'_>, given: &Map<String, Value>, asked: &Asked) -> Result<(), ModelError> {
@@ -69,6 +77,10 @@ pub fn refuse_others(fields: Fields<'_>, given: &Map<String, Value>, asked: &Ask
         let without_effect =
             |known: &&str| if known.ends_with('.') { name.starts_with(*known) } else { name == *known };
         if WITHOUT_EFFECT.iter().any(without_effect) {
+            continue;
+        }
+        let repeats = |(known, other): &(&str, &str)| name == known && given.get(*other) == Some(value);
+        if SAME.iter().any(repeats) {
             continue;
         }
         let number = match value {

@@ -2,12 +2,14 @@
 //!
 //! `container` reads header, fields and tensor table. `arch` has the architectures with GGUF's names and with
 //! the converter's changes: Llama's heads have another order, Gemma's norms include their 1. `tokenizer`
-//! writes the vocabulary as a `tokenizer.json`.
+//! writes the vocabulary as a `tokenizer.json`. `keys` and `unread` tell fields and tensors that may be ignored
+//! from those that may not.
 
 mod arch;
 pub mod container;
 mod keys;
 mod tokenizer;
+mod unread;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,6 +22,8 @@ use super::{Checkpoint, ModelError, ModelWeights, Opened, Template, Tokenizer, b
 use crate::files;
 use crate::untrusted::clean_line;
 
+/// Tensor of the divisors of `LongRoPE` up to its original context.
+const SHORT_FACTORS: &str = "rope_factors_short.weight";
 /// Most files of a model.
 const MAX_FILES: usize = 1000;
 
@@ -129,6 +133,7 @@ fn open(path: &Path) -> Result<Contents, ModelError> {
         asked.borrow_mut().insert("attention.sliding_window".to_owned());
     }
     keys::refuse_others(fields, &given, &asked)?;
+    unread::refuse_others(&spec, &checkpoint, fields.whole("nextn_predict_layers")?.unwrap_or(0))?;
     (spec.bos, spec.eos) = (bos, eos.clone());
     Ok(Contents { name, called, template, first: path.clone(), spec, fields: others, eos, checkpoint })
 }
@@ -261,7 +266,7 @@ fn computed(
         // Rounding must not lose a channel.
         more.insert("partial_rotary_factor".into(), json!((rotated + 0.25) / width));
     }
-    if let Some(scaling) = scaling(fields)? {
+    if let Some(scaling) = scaling(fields, checkpoint.has(SHORT_FACTORS))? {
         more.insert("rope_scaling".into(), scaling.into());
     }
     more.insert("vocab_size".into(), vocabulary.into());
@@ -274,8 +279,9 @@ fn computed(
     Ok(more)
 }
 
-/// Scaling of rotary positions as `config.json` has it, if there is any.
-fn scaling(fields: Fields<'_>) -> Result<Option<Map<String, Value>>, ModelError> {
+/// Scaling of rotary positions as `config.json` has it, if there is any. `has_factors`: there are divisors in a
+/// tensor: see [`factors`].
+fn scaling(fields: Fields<'_>, has_factors: bool) -> Result<Option<Map<String, Value>>, ModelError> {
     // A file without a kind means the oldest one, and of an older name that of the factor.
     let kind = fields.text("rope.scaling.type")?.unwrap_or("linear");
     let old = fields.not_negative("rope.scale_linear")?;
@@ -294,7 +300,10 @@ fn scaling(fields: Fields<'_>) -> Result<Option<Map<String, Value>>, ModelError>
     match kind {
         "none" => return Ok(None),
         "linear" => {
-            only("rope.scaling.attn_factor", 1.0)?;
+            // Files whose divisors stand in tensors need not name the kind.
+            if !has_factors {
+                only("rope.scaling.attn_factor", 1.0)?;
+            }
             // It changes nothing at a factor of 1.
             return Ok(factor.filter(|factor| factor.to_bits() != 1f64.to_bits()).map(|_| scaling));
         }
@@ -335,10 +344,10 @@ fn factors(fields: Fields<'_>, spec: &mut ModelSpec, checkpoint: &Checkpoint) ->
     let Some(dims) = first.attention.rotary.as_ref().map(|rotary| rotary.dims) else { return Ok(()) };
     let (name, attention_factor) = if checkpoint.has("rope_freqs.weight") {
         ("rope_freqs.weight", 1.0)
-    } else if checkpoint.has("rope_factors_short.weight") {
+    } else if checkpoint.has(SHORT_FACTORS) {
         let original = fields.required_size("rope.scaling.original_context_length")?;
         spec.context = spec.context.min(original);
-        ("rope_factors_short.weight", fields.positive("rope.scaling.attn_factor")?.unwrap_or(1.0))
+        (SHORT_FACTORS, fields.positive("rope.scaling.attn_factor")?.unwrap_or(1.0))
     } else {
         return Ok(());
     };

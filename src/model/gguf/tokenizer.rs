@@ -7,7 +7,7 @@ use tokenizers::models::bpe::{BPE, Vocab};
 use crate::model::ModelError;
 use crate::model::fields::Fields;
 use crate::model::vocabulary::{
-    Cut, DEEPSEEK_MARKS, GPT4O, LLAMA3, QWEN2, QWEN3_5, TEKKEN, Vocabulary, beginning, byte_level,
+    Cut, DEEPSEEK_MARKS, GPT4O, LLAMA3, QWEN2, QWEN3_5, SEED_CODER, TEKKEN, Vocabulary, beginning, byte_level,
 };
 
 /// How a text is cut before pieces are merged, by `tokenizer.ggml.pre`.
@@ -17,31 +17,38 @@ const CUTS: &[(&str, Cut)] = &[
     ("olmo", Cut::Gpt2),
     ("phi-2", Cut::Gpt2),
     ("mpt", Cut::Gpt2),
+    ("mellum", Cut::Gpt2),
+    ("granite-docling", Cut::Gpt2),
     ("starcoder", Cut::SingleDigits),
     ("refact", Cut::SingleDigits),
     ("command-r", Cut::SingleDigits),
     ("smollm", Cut::SingleDigits),
     ("codeshell", Cut::SingleDigits),
     ("exaone", Cut::SingleDigits),
+    ("mellum2", Cut::SingleDigits),
     ("qwen2", Cut::Regex(QWEN2)),
     ("qwen35", Cut::Regex(QWEN3_5)),
     ("deepseek-r1-qwen", Cut::Regex(QWEN2)),
     ("stablelm2", Cut::Regex(QWEN2)),
+    ("megrez", Cut::Regex(QWEN2)),
+    ("seed-coder", Cut::Regex(SEED_CODER)),
     ("llama-bpe", Cut::Regex(LLAMA3)),
     ("llama3", Cut::Regex(LLAMA3)),
     ("llama-v3", Cut::Regex(LLAMA3)),
     ("falcon3", Cut::Regex(LLAMA3)),
+    ("pixtral", Cut::Regex(LLAMA3)),
     ("dbrx", Cut::Regex(LLAMA3)),
     ("smaug-bpe", Cut::Regex(LLAMA3)),
     ("tekken", Cut::Regex(TEKKEN)),
     ("gpt-4o", Cut::Regex(GPT4O)),
+    ("llama4", Cut::Regex(GPT4O)),
     ("deepseek-coder", Cut::DeepSeek { letters: r"\s?\p{L}+", marks: r"\s?\p{P}+" }),
     ("deepseek-llm", Cut::DeepSeek { letters: r"\s?[\p{Lu}\p{Ll}\p{Lt}]+", marks: DEEPSEEK_MARKS }),
 ];
 
 /// Pieces that are in the vocabulary as a whole are not merged, by the same field.
 fn merges_last(pre: &str) -> bool {
-    matches!(pre, "llama-bpe" | "llama3" | "llama-v3" | "falcon3" | "tekken")
+    matches!(pre, "llama-bpe" | "llama3" | "llama-v3" | "falcon3" | "pixtral" | "tekken")
 }
 
 /// Types of tokens.
@@ -204,6 +211,8 @@ mod tests {
             ("gpt-2", "getName 's _12345 _x += 1 ; $$_ _end"),
             ("smollm", "getName 's _ 1 2 3 4 5 _x += 1 ; $$_ _end"),
             ("qwen2", "getName 's _ 1 2 3 4 5 _x += 1 ;$$ _ _end"),
+            ("mellum2", "getName 's _ 1 2 3 4 5 _x += 1 ; $$_ _end"),
+            ("seed-coder", "getName 's _ 1 2 3 4 5 _x += 1 ; $$ _ _end"),
             ("dbrx", "getName 's _ 123 45 _x += 1 ;$$ _ _end"),
             ("tekken", "get Name 's _ 1 2 3 4 5 _x += 1 ;$$ _ _end"),
             ("gpt-4o", "get Name's _ 123 45 _x += 1 ;$$ _ _end"),

@@ -38,8 +38,11 @@ struct Came {
 }
 
 fn ask(source: &ServerSource, n: usize) -> (Ticket, Receiver<Event>) {
+    ask_with(source, n, StopRules { strings: vec!["END".to_owned()], ..StopRules::default() })
+}
+
+fn ask_with(source: &ServerSource, n: usize, stop: StopRules) -> (Ticket, Receiver<Event>) {
     let (send, receive) = channel();
-    let stop = StopRules { strings: vec!["END".to_owned()], ..StopRules::default() };
     let options = GenerateOptions { n, stop, ..GenerateOptions::default() };
     let request = Request { prompt: Prompt::Text("def".to_owned()), reference: None, options };
     let sink = move |event| {
@@ -111,6 +114,50 @@ fn texts_end_where_the_server_or_the_rules_end_them() {
         let came = generate(&open(&thinking).unwrap(), 1);
         assert_eq!(came.ended, [(Some(FinishReason::Length), String::new())]);
         assert!(came.broken[0].1.starts_with("its thoughts took all 256 tokens"), "{came:?}");
+    }
+}
+
+#[test]
+fn thoughts_within_the_text_of_a_server_are_no_code() {
+    let body = "    return n\n";
+    let answers = [
+        (
+            "<|channel|>analysis<|message|>f:\n```python\ndef f(n):\n    return 0\n```\n<|end|>",
+            "<|start|>assistant<|channel|>final<|message|>",
+        ),
+        ("<|channel>thought\n```python\ndef f(n):\n    return 0\n```\n<channel|>", ""),
+        ("<think>\n```python\ndef f(n):\n    return 0\n```\n</think>\n\n", ""),
+    ];
+    for (thoughts, begins) in answers {
+        for thinks_on in [false, true] {
+            let text = if thinks_on {
+                thoughts.split_once("```\n").unwrap().0.to_owned()
+            } else {
+                format!("{thoughts}{begins}```python\ndef f(n):\n{body}```\n")
+            };
+            let server = bad(move |_, out| {
+                begin(out);
+                // Marks come in pieces.
+                for at in (0..text.len()).step_by(3) {
+                    event(out, &piece(0, &text[at..text.len().min(at + 3)], None));
+                }
+                event(out, &piece(0, "", Some("length")));
+            });
+            let function = crate::code::open_function("def f(n):\n").unwrap().requested();
+            let chat = Chat::of_server();
+            let stop = StopRules {
+                thinks: Some(crate::prompt::chat::thinks(&chat, &function)),
+                reading: Some(crate::prompt::chat::reading(&chat, function)),
+                ..StopRules::default()
+            };
+            let came = follow(1, &ask_with(&open(&server).unwrap(), 1, stop).1);
+            if thinks_on {
+                assert_eq!(came.ended[0].1, "", "{thoughts}");
+                assert!(came.broken[0].1.starts_with("its thoughts took all"), "{came:?}");
+            } else {
+                assert_eq!((came.ended[0].1.as_str(), came.shown[0].as_str()), (body, body), "{thoughts}");
+            }
+        }
     }
 }
 

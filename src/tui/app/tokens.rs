@@ -12,6 +12,7 @@ use super::effect::Effect;
 use super::state::State;
 use crate::code::{self, CodeNode};
 use crate::engine::{Alternative, StepStats};
+use crate::model::Chat;
 use crate::source::Window;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
@@ -56,6 +57,8 @@ pub trait Spell: Send + Sync {
     fn pieces(&self, ids: &[u32]) -> Vec<String>;
     /// One token for a reader: its text or its name.
     fn token(&self, id: u32) -> String;
+    /// The beginning of every answer, which the prompt holds.
+    fn begun(&self) -> &str;
 }
 
 impl Spell for Window {
@@ -65,6 +68,10 @@ impl Spell for Window {
 
     fn token(&self, id: u32) -> String {
         Window::token(self, id)
+    }
+
+    fn begun(&self) -> &str {
+        self.chat.as_deref().filter(|chat| chat.opening().is_none()).map_or("", Chat::begun)
     }
 }
 
@@ -111,7 +118,7 @@ pub struct Trace {
     drafted: Vec<bool>,
     /// For each, where they were asked for.
     alternatives: Vec<Vec<Alternative>>,
-    /// The model's text, as far as it is spelled.
+    /// The model's text, as far as it is spelled, with what the prompt begins it with.
     raw: String,
     /// The byte of `raw` behind each token that is spelled.
     ends: Vec<usize>,
@@ -183,6 +190,9 @@ impl Trace {
         if from == self.ids.len() {
             return;
         }
+        if from == 0 {
+            spelling.begun().clone_into(&mut self.raw);
+        }
         let texts = spelling.pieces(&self.ids[from..]);
         // A character may go on in the next token.
         let whole = texts.iter().rposition(|text| !text.is_empty()).map_or(0, |last| last + 1);
@@ -235,9 +245,11 @@ impl Trace {
     /// Text of the model before its code.
     pub fn said(&self) -> Said {
         let prose = code::prose(&self.raw);
-        let within = |end: &&usize| **end > prose.thoughts.start && **end <= prose.thoughts.end;
+        let within = |end: &&usize| prose.thoughts.iter().any(|range| range.start < **end && **end <= range.end);
+        let thoughts = prose.thoughts.iter().map(|range| clean(&self.raw[range.clone()]).trim().to_owned());
+        let thoughts: Vec<String> = thoughts.filter(|thought| !thought.is_empty()).collect();
         Said {
-            thoughts: clean(&self.raw[prose.thoughts.clone()]).trim().to_owned(),
+            thoughts: thoughts.join("\n\n"),
             tokens: self.ends.iter().filter(within).count(),
             thinks: prose.thinks,
             words: clean(&self.raw[prose.said]).trim().to_owned(),

@@ -8,8 +8,8 @@ use crate::job::{Job, TestsChoice};
 use crate::tui::app::Msg;
 use crate::tui::app::fixture::{PROMPT, Session};
 
-/// A vocabulary: an id is a place in it.
-struct Words(Vec<&'static str>);
+/// A vocabulary: an id is a place in it; and what prompts begin answers with.
+struct Words(Vec<&'static str>, &'static str);
 
 impl Spell for Words {
     fn pieces(&self, ids: &[u32]) -> Vec<String> {
@@ -18,6 +18,10 @@ impl Spell for Words {
 
     fn token(&self, id: u32) -> String {
         self.0.get(id as usize).copied().unwrap_or_default().to_owned()
+    }
+
+    fn begun(&self) -> &str {
+        self.1
     }
 }
 
@@ -41,9 +45,13 @@ const BODY: [(&str, f32); 14] = [
 
 /// A session of `n` candidates whose source has these words.
 pub fn session(n: usize, words: Vec<&'static str>, chat: bool) -> Session {
+    session_begun(n, words, chat, "")
+}
+
+fn session_begun(n: usize, words: Vec<&'static str>, chat: bool, begun: &'static str) -> Session {
     let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::None).unwrap(), n);
     session.open(true);
-    let insight = Insight { spelling: Arc::new(Words(words)), chat };
+    let insight = Insight { spelling: Arc::new(Words(words, begun)), chat };
     session.send(Msg::Insight(insight));
     session.key("g");
     session
@@ -131,7 +139,7 @@ fn the_least_certain_expression_is_named() {
 fn a_single_token_is_no_expression() {
     let mut trace = Trace::default();
     trace.add(&[0, 1], &[-9.0, -0.1], Vec::new(), 0);
-    trace.spell(&Words(vec!["x", ";"]));
+    trace.spell(&Words(vec!["x", ";"], ""));
     trace.lay("x;", true);
     let node = |end| CodeNode { kind: code::NodeKind::Expression, range: 0..end };
     assert_eq!(trace.least_certain(&[node(1)], "x;"), None);
@@ -206,6 +214,35 @@ fn what_was_said_before_the_code_is_kept() {
     assert!(session.state.zoom && session.state.said);
     session.key("c");
     assert_eq!(texts(&session, 0), ["    return 1\n"], "only the code has tokens of its own");
+}
+
+#[test]
+fn thoughts_of_every_form_are_told_from_the_answer() {
+    let harmony = vec![
+        "<|channel|>", "analysis", "<|message|>", "hard", "<|end|>", "<|start|>", "assistant", "<|channel|>",
+        "commentary", "<|message|>", " work", "<|end|>", "<|start|>", "assistant", "<|channel|>", "final",
+        "<|message|>", "Sure:\n", "```python\n", "    return 1\n", "```",
+    ];
+    let gemma = vec!["hard", "\n", "\n", " work", "<channel|>", "Sure:\n", "```python\n", "    return 1\n", "```"];
+    for (words, begun, thought, thinking, tokens) in
+        [(harmony, "", "hard\n\nwork", 11, 2), (gemma, "<|channel>thought\n", "hard\n\n work", 4, 4)]
+    {
+        let ids: Vec<u32> = (0..words.len() as u32).collect();
+        let mut session = session_begun(1, words, true, begun);
+        let mut write = |ids: &[u32], text: &str| {
+            let (logprobs, alternatives, ids, text) =
+                (vec![-0.5; ids.len()], Vec::new(), ids.to_vec(), text.to_owned());
+            session.event(Event::Tokens { candidate: 0, text, ids, logprobs, alternatives, drafted: 0, accepted: 0 });
+            session.run().candidates[0].trace.said()
+        };
+        let said = write(&ids[..thinking], "");
+        assert_eq!((said.thoughts.as_str(), said.thinks, said.tokens), (thought, true, tokens));
+        let said = write(&ids[thinking..], "    return 1\n");
+        assert_eq!(said.line(), format!("thought: {tokens} tokens; said: Sure:"));
+        assert_eq!(said.whole(), format!("{thought}\n\nSure:"));
+        session.key("c");
+        assert_eq!(texts(&session, 0), ["    return 1\n"], "only the code has tokens of its own");
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub fn writes(slot: Slot) -> bool {
 fn values(model: &Model, block: usize, slot: B) -> Vec<f32> {
     let mut values = Vec::new();
     for (tensor, _) in model.outputs(Slot::Block(block, slot)).expect("a tensor") {
-        let mut part = vec![0.0; tensor.bytes.len() / tensor.dtype.block().1];
+        let mut part = vec![0.0; tensor.bytes.len() / tensor.dtype.block().1 * tensor.dtype.block().0];
         widen(tensor.dtype, &tensor.bytes, &mut part);
         values.extend(part);
     }

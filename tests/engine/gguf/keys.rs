@@ -3,10 +3,10 @@
 use bass_tui::model::spec::{ModelSpec, RotaryScaling};
 use bass_tui::model::{ModelFiles, Outline, TensorType};
 
-use super::write::Writer;
-use super::{CASES, written};
+use super::write::{Writer, converted};
+use super::{CASES, folder, twin, written};
 
-/// All that gguf-py has names for, behind the name of the architecture.
+/// All that llama.cpp, its gguf-py and the converter of Ollama have names for, behind the name of the architecture.
 const KEYS: &str = "vocab_size context_length embedding_length embedding_length_out features_length block_count \
     leading_dense_block_count feed_forward_length expert_feed_forward_length expert_shared_feed_forward_length \
     expert_chunk_feed_forward_length use_parallel_residual tensor_data_layout expert_count expert_used_count \
@@ -32,15 +32,27 @@ const KEYS: &str = "vocab_size context_length embedding_length embedding_length_
     rope.scaling.yarn_ext_factor rope.scaling.yarn_attn_factor rope.scaling.yarn_beta_fast \
     rope.scaling.yarn_beta_slow ssm.conv_kernel ssm.inner_size ssm.state_size ssm.time_step_rank ssm.group_count \
     ssm.dt_b_c_rms kda.head_dim wkv.head_size posnet.embedding_length posnet.block_count \
-    convnext.embedding_length convnext.block_count classifier.output_labels shortconv.l_cache \
+    convnext.embedding_length convnext.block_count classifier.output_labels shortconv.l_cache hidden_activation \
+    activation.situ_beta adapters.count attention.compress_ratios attention.recurrent_layers attention.rope_pattern \
+    attention.value_scale attention.output_group_count attn_res.block_size block_size classifier.pooling_type \
+    conv_kernel_size deepstack_mapping expert_latent_length hash_layer_count hrm.h_cycles hyper_connection.count \
+    norm_before_fc num_loops ple.layers selector_rank target_layers norm_top_k_prob ssm.v_head_reordered \
+    mrope_sections rope.mrope_section rope.scaling.extrapolation_factor image_token_id image_token_index \
+    spatial_merge_size vision_start_token_id vision_end_token_id vision.block_count audio.block_count \
+    mm.tokens_per_image \
     not.a.name.that.anyone.knows";
 
 /// Keys that change nothing, alone at least.
 const NOTHING: &[&str] = &[
     "vocab_size", "tensor_data_layout", "rope.scaling.finetuned", "rope.scaling.original_context_length",
     "pooling_type", "decoder_start_token_id", "expert_feed_forward_length", "expert_used_count",
-    "attention.layer_norm_epsilon", "attention.layer_norm_rms_epsilon", "attention.group_norm_epsilon",
-    "attention.group_norm_groups", "rope.dimension_sections",
+    "expert_shared_feed_forward_length", "ssm.conv_kernel", "ssm.inner_size", "ssm.state_size", "ssm.time_step_rank",
+    "ssm.group_count", "ssm.dt_b_c_rms", "ssm.v_head_reordered", "attention.layer_norm_epsilon",
+    "attention.layer_norm_rms_epsilon", "attention.group_norm_epsilon", "attention.group_norm_groups",
+    "rope.dimension_sections", "rope.mrope_section", "mrope_sections", "embedding_length_out",
+    "classifier.output_labels", "classifier.pooling_type", "deepstack_mapping", "n_deepstack_layers", "image_token_id",
+    "image_token_index", "spatial_merge_size", "vision_start_token_id", "vision_end_token_id", "vision.block_count",
+    "audio.block_count", "mm.tokens_per_image",
 ];
 
 fn read(writer: &Writer) -> Result<ModelSpec, String> {
@@ -86,10 +98,77 @@ fn usual_values_of_fields_that_are_not_used_do_no_harm() {
     }
     file.float("qwen2.logit_scale", 1.0);
     file.flag("qwen2.attention.causal", true);
+    file.flag("qwen2.norm_top_k_prob", true);
     file.whole("qwen2.attention.sliding_window", plain.context);
     assert_eq!(read(&file).expect("readable"), plain);
     file.whole("qwen2.attention.sliding_window", plain.context - 1);
     assert!(read(&file).expect_err("a window").contains("`qwen2.attention.sliding_window`"));
+}
+
+#[test]
+fn fields_that_say_again_what_is_known_do_no_harm() {
+    // The converter writes its default, whatever the blocks are.
+    for (case, parallel) in [("stablelm", true), ("stablelm", false), ("stablelm-parallel", true)] {
+        let mut file = written(case, "stablelm", TensorType::F32);
+        let plain = read(&file).expect("readable");
+        file.flag("stablelm.use_parallel_residual", parallel);
+        assert_eq!(read(&file).expect("readable"), plain, "{case}");
+    }
+    // Granite 4 without Mamba layers has sizes of these and of a shared expert.
+    let mut file = written("granite-hybrid", "granite", TensorType::F32);
+    let plain = read(&file).expect("readable");
+    let keys = ["ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.inner_size", "ssm.time_step_rank"];
+    for key in keys.into_iter().chain(["expert_shared_feed_forward_length"]) {
+        file.whole(&format!("granite.{key}"), 48);
+    }
+    for key in ["expert_count", "expert_used_count"] {
+        file.whole(&format!("granite.{key}"), 0);
+    }
+    assert_eq!(read(&file).expect("readable"), plain);
+    // Queries that do not grow.
+    let growth = |beta: Option<f32>| {
+        let mut file = converted(&twin("ministral3"), &folder("ministral3"), "mistral3", TensorType::F32);
+        if let Some(beta) = beta {
+            file.float("mistral3.attention.temperature_scale", beta);
+        }
+        read(&file).expect("readable").blocks[0].attention.query_growth
+    };
+    assert_eq!((growth(None), growth(Some(0.0))), (None, None));
+    assert!(growth(Some(0.5)).is_some());
+    let base = |swa: f32| {
+        let mut file = written("gpt-oss", "gpt-oss", TensorType::F32);
+        file.float("gpt-oss.rope.freq_base_swa", swa);
+        read(&file)
+    };
+    let plain = read(&written("gpt-oss", "gpt-oss", TensorType::F32)).expect("readable");
+    let usual = plain.blocks[0].attention.rotary.as_ref().expect("rotary").base as f32;
+    assert_eq!(base(usual).expect("readable"), plain);
+    assert!(base(usual * 2.0).expect_err("two bases").contains("`gpt-oss.rope.freq_base_swa`"));
+    for (case, architecture, tiled) in [("qwen3-5", "qwen35", true), ("qwen3-next", "qwen3next", false)] {
+        let read = |reordered: bool| {
+            let mut file = written(case, architecture, TensorType::F32);
+            file.flag(&format!("{architecture}.ssm.v_head_reordered"), reordered);
+            read(&file)
+        };
+        assert!(read(tiled).is_ok());
+        assert!(read(!tiled).expect_err("another order").contains("ssm.v_head_reordered`"));
+    }
+}
+
+#[test]
+fn divisors_in_tensors_need_no_kind_of_scaling() {
+    let mut file = written("llama", "llama", TensorType::F32);
+    let dims = read(&file).expect("readable").blocks[0].attention.rotary.clone().expect("rotary").dims;
+    file.whole("llama.rope.scaling.original_context_length", 64);
+    file.float("llama.rope.scaling.attn_factor", 1.25);
+    assert!(read(&file).expect_err("a factor alone").contains("`llama.rope.scaling.attn_factor`"));
+    for name in ["long", "short"] {
+        file.tensor(&format!("rope_factors_{name}.weight"), &[dims / 2], &vec![2.0; dims / 2], TensorType::F32);
+    }
+    let spec = read(&file).expect("readable");
+    let rotary = spec.blocks[0].attention.rotary.clone().expect("rotary");
+    assert_eq!(rotary.scaling, RotaryScaling::PerFrequency { factors: vec![2.0; dims / 2], attention_factor: 1.25 });
+    assert_eq!(spec.context, 64);
 }
 
 #[test]

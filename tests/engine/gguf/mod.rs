@@ -2,6 +2,7 @@
 
 mod delta;
 mod keys;
+mod unread;
 mod write;
 
 use std::path::{Path, PathBuf};

@@ -232,7 +232,7 @@ pub fn converted(model: &Model, folder: &Path, architecture: &str, dtype: Tensor
         }
         let mut values = Vec::new();
         for (tensor, _) in model.outputs(slot).expect("a tensor") {
-            let mut part = vec![0.0; tensor.bytes.len() / tensor.dtype.block().1];
+            let mut part = vec![0.0; tensor.bytes.len() / tensor.dtype.block().1 * tensor.dtype.block().0];
             widen(tensor.dtype, &tensor.bytes, &mut part);
             values.extend(part);
         }
@@ -262,7 +262,7 @@ pub fn converted(model: &Model, folder: &Path, architecture: &str, dtype: Tensor
             let count = mlp.experts.expect("experts").count;
             for expert in 0..count {
                 for (tensor, _) in model.outputs(Slot::Expert(block, expert, part)).expect("a tensor") {
-                    let mut values = vec![0.0; tensor.bytes.len() / tensor.dtype.block().1];
+                    let mut values = vec![0.0; tensor.bytes.len() / tensor.dtype.block().1 * tensor.dtype.block().0];
                     widen(tensor.dtype, &tensor.bytes, &mut values);
                     stacked.extend(values);
                 }
