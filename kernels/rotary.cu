@@ -1,6 +1,6 @@
 // rotary_store: rotates the query heads of each row in place, and stores its rotated keys and its values at the row's
 // own position (RoPE, arXiv 2104.09864).
-//   shapes   qkv [rows, (heads + 2 * kv_heads) * dim] f32; table [positions][cosine, sine][pairs] f32, null without
+//   shapes   qkv [rows, (heads + 2 * kv_heads) * dim] f32 with stride floats between rows; table [positions][cosine, sine][pairs] f32, null without
 //            rotation; row_spans [rows], negative of padding;
 //            spans with K/V [layer][kv_head][key, value][capacity][dim] f32
 //   launch   grid (rows), 128 threads; positions of the rows lie inside of the table and of `own`
@@ -18,6 +18,8 @@ struct RotaryStoreParams {
   int pairs;
   int interleaved;
   int layer;
+  int stride;
+  int padding;
 };
 
 // Element `d` of a head, rotated.
@@ -37,7 +39,7 @@ KERNEL(rotary_store, RotaryStoreParams, 128) {
   const int position = span.start + (row - span.first_row), place = position - span.shared_len;
   const int pairs = p.table ? p.pairs : 0;
   const float* angles = p.table + (size_t)position * 2 * pairs;
-  float* queries = p.qkv + (size_t)row * (p.heads + 2 * p.kv_heads) * p.dim;
+  float* queries = p.qkv + (size_t)row * p.stride;
   const float* keys = queries + p.heads * p.dim;
   const float* values = keys + p.kv_heads * p.dim;
   for (int i = threadIdx.x; i < p.kv_heads * p.dim; i += 128) {

@@ -36,6 +36,8 @@ const KERNELS: &[&str] = &[
     include_str!("../../../kernels/experts.cu"),
     include_str!("../../../kernels/attention.cu"),
     include_str!("../../../kernels/elementwise.cu"),
+    include_str!("../../../kernels/gates.cu"),
+    include_str!("../../../kernels/delta.cu"),
     include_str!("../../../kernels/sampling.cu"),
     #[cfg(test)]
     include_str!("../../../kernels/measure.cu"),
@@ -85,6 +87,12 @@ kernels! {
     ATTENTION_MERGE: "attention_merge", 128, AttentionMerge;
     ACTIVATE: "activate", 256, Activate;
     ADD_SCALED: "add_scaled", 256, AddScaled;
+    GATE_ROWS: "gate_rows", 256, GateRows;
+    ADD_GATED: "add_gated", 256, AddGated;
+    DELTA_MIX: "delta_mix", 128, DeltaMix;
+    DELTA_RECUR: "delta_recur", 128, DeltaRecur;
+    DELTA_RECUR_128: "delta_recur_128", 128, DeltaRecur;
+    DELTA_GATE: "delta_gate", 128, DeltaGate;
     SCALE_LOGITS: "scale_logits", 256, ScaleLogits;
     GATHER_ROWS: "gather_rows", 128, GatherRows;
     CHOOSE_TOKENS: "choose_tokens", 256, ChooseTokens;
@@ -179,7 +187,7 @@ plain! {
     struct NormRows { x: Pointer, out: Pointer, weight: Pointer, bias: Pointer, x_stride: i32, out_stride: i32,
         per_row: i32, width: i32, eps: f32, centred: i32 }
     struct RotaryStore { qkv: Pointer, table: Pointer, spans: Pointer, row_spans: Pointer, heads: i32, kv_heads: i32,
-        dim: i32, pairs: i32, interleaved: i32, layer: i32 }
+        dim: i32, pairs: i32, interleaved: i32, layer: i32, stride: i32, padding: i32 }
     struct Gemm { matrix: Matrix, x: Pointer, out: Pointer, rows: i32, out_stride: i32, add: i32, padding: i32 }
     struct Split { x: Pointer, parts: Pointer, sums: Pointer, scales: Pointer, rows: i32, inputs: i32, tiles: i32,
         blocks: i32 }
@@ -204,6 +212,19 @@ plain! {
         dim: i32, window: i32 }
     struct Activate { x: Pointer, out: Pointer, rows: i32, width: i32, kind: i32, gated: i32 }
     struct AddScaled { branch: Pointer, x: Pointer, len: u64, scale: f32, padding: i32 }
+    struct GateRows { gates: Pointer, out: Pointer, rows: i32, width: i32, stride: i32, padding: i32 }
+    struct AddGated { x: Pointer, gates: Pointer, out: Pointer, rows: i32, width: i32 }
+    /// Sizes of a gated delta net.
+    struct DeltaNet { key_heads: i32, value_heads: i32, key_dim: i32, value_dim: i32, width: i32, tiled: i32 }
+    /// Rows of one sequence for its states.
+    struct DeltaPiece { from: Pointer, to: Pointer, log: Pointer, log_first: i32, log_rows: i32, again: i32, rows: i32,
+        settle: i32, first_row: i32, place: i32, padding: i32 }
+    struct DeltaMix { net: DeltaNet, pieces: Pointer, inputs: Pointer, steps: Pointer, filter: Pointer,
+        step_bias: Pointer, rate: Pointer, mixed: Pointer, rates: Pointer, stride: i32, layer: i32 }
+    struct DeltaRecur { net: DeltaNet, pieces: Pointer, mixed: Pointer, rates: Pointer, out: Pointer, layer: i32,
+        padding: i32 }
+    struct DeltaGate { x: Pointer, gates: Pointer, weight: Pointer, positions: Pointer, out: Pointer, heads: i32,
+        dim: i32, stride: i32, eps: f32 }
     struct ScaleLogits { logits: Pointer, len: u64, scale: f32, soft_cap: f32 }
     struct GatherRows { x: Pointer, rows: Pointer, out: Pointer, width: i32, padding: i32 }
     /// Temperature and filters of a row.

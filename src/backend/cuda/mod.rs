@@ -34,7 +34,9 @@
 mod bundle;
 mod choice;
 mod compile;
+mod delta;
 mod experts;
+mod gates;
 mod gpu;
 mod graphs;
 mod kernels;
@@ -78,6 +80,7 @@ use super::plain::bytes_of;
 use super::rotary::RotaryTables;
 use super::sequences::{Sequences, Shape};
 use super::slabs::slabs;
+use super::states::States;
 use super::storage::{Storage, as_stored};
 use super::weights::Weights;
 use super::{
@@ -159,6 +162,8 @@ pub struct CudaNetwork {
     queue: Arc<Queue>,
     rotations: Rotations,
     sequences: Sequences<Memory>,
+    /// Of gated delta nets.
+    states: States<delta::state::Sizes>,
     buffers: Buffers,
     choosing: Choosing,
     /// Logits of the wanted rows of the last pass `[rows, vocab_size]`, or what the head reads of them.
@@ -174,9 +179,6 @@ fn missing(spec: &ModelSpec) -> Option<&'static str> {
     let attention = |of: fn(&Attention) -> bool| spec.blocks.iter().any(|block| of(&block.attention));
     let experts = |of: fn(&Experts) -> bool| spec.blocks.iter().filter_map(|block| block.mlp.experts).any(|e| of(&e));
     let features = [
-        ("gated delta nets", spec.blocks.iter().any(|block| block.delta.is_some())),
-        ("attention with a gate", attention(|a| a.gated)),
-        ("a shared expert", experts(|experts| experts.shared.is_some())),
         ("attention with queries that grow with their position", attention(|a| a.query_growth.is_some())),
         ("attention with heads that differ between blocks", attention(|a| a.heads.is_some())),
         ("attention with norms of values", attention(|a| a.value_norm)),
@@ -197,6 +199,9 @@ impl CudaNetwork {
         if let Some(feature) = missing(&spec) {
             return Err(unsupported(feature.to_owned()));
         }
+        if let Some(nets) = delta::too_wide(&spec) {
+            return Err(unsupported(nets));
+        }
         let memory = plan::attention_memory(spec.heads);
         if memory > gpu.block_memory {
             return Err(unsupported(format!("attention with {:?}", spec.heads)));
@@ -213,10 +218,11 @@ impl CudaNetwork {
         storage: Storage,
         queue: Arc<Queue>,
     ) -> Result<Self, BackendError> {
-        let shape = Shape::new(spec.blocks.len(), spec.heads);
+        let shape = Shape::new(spec.blocks.len() - spec.delta_nets_before(spec.blocks.len()), spec.heads);
         Ok(Self {
             rotations: Rotations::new(&spec, &queue),
             sequences: Sequences::new(Memory { gpu: Arc::clone(&**queue), shape }, spec.context),
+            states: States::new(delta::state::Sizes::of(&spec, &queue))?,
             buffers: Buffers::new(&queue),
             choosing: Choosing::new(&queue),
             logits: Work::new(&queue),
@@ -237,6 +243,7 @@ impl CudaNetwork {
             return Err(unsupported("a tree of drafts".to_owned()));
         }
         self.sequences.check(rows, self.spec.vocab_size)?;
+        self.states.check(rows)?;
         let wanted = match want {
             Wanted::Nothing => 0,
             Wanted::Last => rows.spans.len(),
@@ -253,10 +260,9 @@ impl CudaNetwork {
             let len = slab.iter().map(|piece| piece.len).sum::<usize>();
             let of_slab = patches.iter().filter(|patch| (done..done + len).contains(&(patch.row as usize)));
             let of_slab: Vec<Patch> = of_slab.map(|patch| Patch { row: patch.row - done as i32, ..*patch }).collect();
-            self.pass(&slab, (&rows.tokens[done..done + len], &of_slab), (want, to))?;
-            if again == Again::Hardly {
-                self.queue.start(again)?;
-            }
+            let passed = self.pass(&slab, (&rows.tokens[done..done + len], &of_slab), (want, to));
+            let started = passed.and_then(|()| if again == Again::Hardly { self.queue.start(again) } else { Ok(()) });
+            started.map_err(|error| self.failed(rows.spans.iter().map(|span| span.seq), error))?;
             to += (slab.iter().map(|piece| piece.wanted).sum::<usize>() * width * size_of::<f32>()) as u64;
             done += len;
         }
@@ -265,6 +271,16 @@ impl CudaNetwork {
         }
         self.held = if want == Wanted::Hidden { 0 } else { wanted };
         Ok(wanted)
+    }
+
+    /// Takes states back that rows which failed may have left in any state.
+    fn failed(&mut self, sequences: impl Iterator<Item = SeqId>, error: BackendError) -> BackendError {
+        for seq in sequences {
+            if let Some(len) = self.states.fail(seq) {
+                self.sequences.set_len(seq, len);
+            }
+        }
+        error
     }
 
     /// Most rows of a slab in a pass that looks back so far.
@@ -310,18 +326,29 @@ impl Network for CudaNetwork {
 
     fn open(&mut self, capacity: usize) -> Result<SeqId, BackendError> {
         self.rotations.ensure(capacity.min(self.spec.context))?;
-        self.sequences.open(capacity)
+        let seq = self.sequences.open(capacity)?;
+        self.states.open(seq, capacity).inspect_err(|_| self.sequences.close(seq))?;
+        Ok(seq)
     }
 
     fn fork(&mut self, prompt: SeqId, n: usize, tail: usize) -> Result<Vec<SeqId>, BackendError> {
         // Before the steps, which wait for nothing but their results.
         self.rotations.ensure(self.sequences.len(prompt).saturating_add(tail).min(self.spec.context))?;
-        self.sequences.fork(prompt, n, tail)
+        let forks = self.sequences.fork(prompt, n, tail)?;
+        self.states.fork(prompt, &forks).inspect_err(|_| forks.iter().for_each(|&seq| self.sequences.close(seq)))?;
+        Ok(forks)
     }
 
     fn resize(&mut self, prompt: SeqId, len: usize, capacity: usize) -> Result<(), BackendError> {
+        self.states.check_cut(prompt, len)?;
         self.rotations.ensure(capacity.min(self.spec.context))?;
-        self.sequences.resize(prompt, len, capacity)
+        self.sequences.resize(prompt, len, capacity)?;
+        self.states.resize(prompt, len, capacity);
+        Ok(())
+    }
+
+    fn cut_point(&self, prompt: SeqId, len: usize) -> usize {
+        self.states.cut_point(prompt, len)
     }
 
     fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError> {
@@ -361,6 +388,7 @@ impl Network for CudaNetwork {
     }
 
     fn set_len(&mut self, seq: SeqId, len: usize) {
+        let len = self.states.settle(seq, len.min(self.sequences.len(seq)));
         self.sequences.set_len(seq, len);
     }
 
@@ -370,10 +398,11 @@ impl Network for CudaNetwork {
 
     fn close(&mut self, seq: SeqId) {
         self.sequences.close(seq);
+        self.states.close(seq);
     }
 
     fn kv_bytes(&self) -> usize {
-        self.sequences.bytes()
+        self.sequences.bytes() + self.states.bytes()
     }
 }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::CudaNetwork;
+use super::delta::DeltaBuffers;
 use super::experts::{Choices, experts};
+use super::gates::{SharedBuffers, gate_rows, shared_expert};
 use super::gpu::Buffer;
 use super::kernels::{self, Patch, Pointer};
 use super::plan::{Attended, Plan};
@@ -67,14 +69,15 @@ impl Work {
 /// Working memory of a pass.
 pub struct Buffers {
     /// The residual stream `[rows, hidden]`, and the rows of it that are wanted.
-    x: Work,
+    pub(super) x: Work,
     kept: Work,
-    normed: Work,
+    pub(super) normed: Work,
     /// Rows of the embedding's width, where it isn't `hidden`.
     narrow: Work,
-    qkv: Work,
+    /// Query, key and value, and what is projected with them, a gate maybe.
+    pub(super) qkv: Work,
     kept_qkv: Work,
-    attended: Work,
+    pub(super) attended: Work,
     /// Outcomes of attention over chunks of positions.
     sums: Work,
     norms: Work,
@@ -82,6 +85,10 @@ pub struct Buffers {
     up: Work,
     activated: Work,
     choices: Choices,
+    /// Of gated delta nets.
+    pub(super) delta: DeltaBuffers,
+    /// Of experts that all rows take.
+    shared: SharedBuffers,
 }
 
 impl Buffers {
@@ -102,6 +109,8 @@ impl Buffers {
             up: work(),
             activated: work(),
             choices: Choices::new(queue),
+            delta: DeltaBuffers::new(queue),
+            shared: SharedBuffers::new(queue),
         }
     }
 
@@ -109,6 +118,7 @@ impl Buffers {
     fn swap_kept(&mut self) {
         std::mem::swap(&mut self.x, &mut self.kept);
         std::mem::swap(&mut self.qkv, &mut self.kept_qkv);
+        std::mem::swap(&mut self.delta.read, &mut self.delta.kept_read);
     }
 }
 
@@ -136,9 +146,10 @@ impl CudaNetwork {
         if plan.all_wanted {
             return self.last_block(last, &plan, (want, to));
         }
-        let width = self.qkv_width();
-        let Buffers { x, kept, qkv, kept_qkv, .. } = &mut self.buffers;
-        for (from, to, width) in [(x, kept, self.spec.hidden), (qkv, kept_qkv, width)] {
+        let (width, delta) = (self.qkv_stride(last), self.spec.blocks[last].delta);
+        let Buffers { x, kept, qkv, kept_qkv, delta: DeltaBuffers { read, kept_read, .. }, .. } = &mut self.buffers;
+        let read = delta.map(|net| (read, kept_read, net.values()));
+        for (from, to, width) in [(x, kept, self.spec.hidden), (qkv, kept_qkv, width)].into_iter().chain(read) {
             let out = to.floats(plan.wanted.rows * width)?;
             let params =
                 kernels::GatherRows { x: from.floats(0)?, rows: plan.kept, out, width: width as i32, padding: 0 };
@@ -157,9 +168,9 @@ impl CudaNetwork {
         self.head(plan.wanted.rows, want, to)
     }
 
-    fn qkv_width(&self) -> usize {
-        let Heads { query, kv, dim } = self.spec.heads;
-        (query + 2 * kv) * dim
+    /// Floats between rows of query, key and value: with what is projected with them.
+    pub(super) fn qkv_stride(&self, layer: usize) -> usize {
+        self.weights.blocks[layer].qkv.outputs
     }
 
     /// Tokens and positions as rows of the residual stream.
@@ -213,14 +224,17 @@ impl CudaNetwork {
     }
 
     /// The norm of whole rows of the residual stream.
-    fn norm_rows(&self, weights: &NormWeights<Buffer>, x: Pointer, out: Pointer, rows: usize) {
+    pub(super) fn norm_rows(&self, weights: &NormWeights<Buffer>, x: Pointer, out: Pointer, rows: usize) {
         let hidden = self.spec.hidden;
         self.norm(weights, (x, hidden), (out, hidden), (rows, 1));
     }
 
     /// Norm, query, key and value of a block; stores key and value.
     fn project(&mut self, layer: usize, plan: &Plan) -> Result<(), BackendError> {
-        let (Heads { query, kv, dim }, hidden, width) = (self.spec.heads, self.spec.hidden, self.qkv_width());
+        if let Some(net) = self.spec.blocks[layer].delta {
+            return self.project_delta((layer, net), plan);
+        }
+        let (Heads { query, kv, dim }, hidden, width) = (self.spec.heads, self.spec.hidden, self.qkv_stride(layer));
         let Buffers { x, normed, qkv, .. } = &mut self.buffers;
         let (x, normed) = (x.floats(plan.rows * hidden)?, normed.floats(plan.rows * hidden)?);
         let qkv = qkv.floats(plan.rows * width)?;
@@ -247,15 +261,25 @@ impl CudaNetwork {
             dim: dim as i32,
             pairs: rotation.map_or(0, |rotation| rotation.pairs as i32),
             interleaved: rotation.map_or(0, |rotation| i32::from(rotation.interleaved)),
-            layer: layer as i32,
+            layer: self.kv_layer(layer),
+            stride: width as i32,
+            padding: 0,
         };
         self.queue.launch(&kernels::ROTARY_STORE, [plan.rows, 1, 1], 0, params);
         Ok(())
     }
 
-    /// Attention of the rows, whose queries lie back to back, to `out`.
+    /// Layer of the K/V of a block: gated delta nets have none.
+    fn kv_layer(&self, layer: usize) -> i32 {
+        (layer - self.spec.delta_nets_before(layer)) as i32
+    }
+
+    /// Attention of the rows, whose queries lie back to back, and its gate.
     fn attend(&mut self, layer: usize, spans: Pointer, rows: &Attended) -> Result<Pointer, BackendError> {
-        let (heads, width) = (self.spec.heads, self.qkv_width());
+        if let Some(net) = self.spec.blocks[layer].delta {
+            return self.gate_delta((layer, net), rows);
+        }
+        let (heads, width, kv_layer) = (self.spec.heads, self.qkv_stride(layer), self.kv_layer(layer));
         let attention = &self.spec.blocks[layer].attention;
         let Buffers { qkv, attended, sums, norms, .. } = &mut self.buffers;
         let values = rows.rows * heads.query;
@@ -269,7 +293,7 @@ impl CudaNetwork {
             spans,
             tiles: rows.tiles,
             q_stride: width as i32,
-            layer: layer as i32,
+            layer: kv_layer,
             kv_heads: heads.kv as i32,
             group: (heads.query / heads.kv) as i32,
             dim: heads.dim as i32,
@@ -292,6 +316,10 @@ impl CudaNetwork {
             window,
         };
         self.queue.launch(&kernels::ATTENTION_MERGE, [rows.rows, 1, 1], 0, params);
+        if attention.gated {
+            let gates = qkv + ((heads.query + 2 * heads.kv) * heads.dim * size_of::<f32>()) as u64;
+            gate_rows(&self.queue, (gates, width), out, (rows.rows, heads.query * heads.dim));
+        }
         Ok(out)
     }
 
@@ -300,12 +328,14 @@ impl CudaNetwork {
         let attended = self.attend(layer, plan.spans, rows)?;
         let (count, hidden) = (rows.rows, self.spec.hidden);
         let Mlp { intermediate, experts: mixture, .. } = self.spec.blocks[layer].mlp;
-        let Buffers { x, normed, branch, up, activated, choices, .. } = &mut self.buffers;
+        let Buffers { x, normed, branch, up, activated, choices, shared, .. } = &mut self.buffers;
         let (x, normed, branch) =
             (x.floats(count * hidden)?, normed.floats(count * hidden)?, branch.floats(count * hidden)?);
         let room = mixture.map(|mixture| choices.room(mixture, count, hidden)).transpose()?;
         let inner = room.as_ref().map_or(count, |room| room.size);
         let between = (up.floats(inner * 2 * intermediate)?, activated.floats(inner * intermediate)?);
+        let shared = mixture.and_then(|mixture| mixture.shared).map(|inner| shared.room(count, inner, hidden));
+        let shared = shared.transpose()?;
         let (spec, block) = (&self.spec.blocks[layer], &self.weights.blocks[layer]);
 
         // Side by side, the MLP reads what is there before attention is added.
@@ -331,6 +361,9 @@ impl CudaNetwork {
             match (&block.router, &self.experts[layer], &room) {
                 (Some(router), Some(tables), Some(room)) => {
                     experts(&self.queue, spec.mlp, (router, tables), room, between, (input, to), (rows, add));
+                    if let (Some(weights), Some(room)) = (&block.shared, &shared) {
+                        shared_expert(&self.queue, spec.mlp, weights, room, (input, to), count);
+                    }
                 }
                 _ => mlp(&self.queue, spec.mlp, &block.mlps[0], between, (input, to), (count, add)),
             }

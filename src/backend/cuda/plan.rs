@@ -4,6 +4,7 @@
 //! store no K/V, see nothing, and what is computed for them is not read.
 
 use super::CudaNetwork;
+use super::delta::Courses;
 use super::kernels::{self, Patch, Pointer, Rows, Tile};
 use super::queue::Queue;
 use crate::backend::BackendError;
@@ -25,6 +26,8 @@ pub struct Plan {
     pub wanted: Attended,
     /// Numbers of the wanted rows.
     pub kept: Pointer,
+    /// Of gated delta nets.
+    pub courses: Courses,
 }
 
 /// Rows whose attention is computed.
@@ -79,8 +82,8 @@ pub fn attention_memory(heads: Heads) -> usize {
 
 impl CudaNetwork {
     /// Places what a pass has to know of its rows.
-    pub(super) fn plan(&self, slab: &[Piece], tokens: &[u32], patches: &[Patch]) -> Result<Plan, BackendError> {
-        let heads = self.spec.heads;
+    pub(super) fn plan(&mut self, slab: &[Piece], tokens: &[u32], patches: &[Patch]) -> Result<Plan, BackendError> {
+        let (heads, courses) = (self.spec.heads, self.courses(slab)?);
         let mut spans = Vec::with_capacity(slab.len());
         let mut row_spans = Vec::with_capacity(tokens.len());
         for (number, (piece, rows)) in pieces(slab).enumerate() {
@@ -116,6 +119,7 @@ impl CudaNetwork {
             all: attended(&self.queue, slab, heads, |piece| piece.len)?,
             wanted: attended(&self.queue, slab, heads, |piece| piece.wanted)?,
             kept: self.queue.place(&kept)?,
+            courses,
         })
     }
 }

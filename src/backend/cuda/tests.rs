@@ -2,6 +2,7 @@
 //! of threads.
 
 mod choices;
+mod delta;
 #[path = "../../../tests/shared/emulator/mod.rs"]
 mod emulator;
 mod experts;

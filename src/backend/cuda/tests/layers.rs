@@ -88,7 +88,8 @@ fn rows_are_rotated_and_stored_at_their_own_positions() {
         let block = Block { wiring: Wiring::PreNorm, residual_scale: 1.0, attention, mlp, delta, beside, output_scale };
         let mut tables = RotaryTables::new(&[block]);
         tables.ensure(16).expect("memory");
-        let stride = (heads + 2 * kv_heads) * dim;
+        // Something more is projected, a gate.
+        let stride = (heads + 2 * kv_heads) * dim + 4;
         let qkv = numbers(8, 3 * stride);
         let found = in_any_order(|gpu| {
             let (there, table) = (send(gpu, &qkv), send(gpu, tables.all()[0].values()));
@@ -118,6 +119,8 @@ fn rows_are_rotated_and_stored_at_their_own_positions() {
                 pairs: (dims / 2) as i32,
                 interleaved: i32::from(interleaved),
                 layer: 1,
+                stride: stride as i32,
+                padding: 0,
             };
             gpu.launch(&kernels::ROTARY_STORE, [3, 1, 1], 0, params).expect("launched");
             [receive(&there), receive(&own)].concat()
@@ -133,7 +136,7 @@ fn rows_are_rotated_and_stored_at_their_own_positions() {
             rotated.for_each(|head| tables.all()[0].rotate(6 + row, head));
             let at = |part: usize| (2 + part) * capacity * dim + (6 + row - shared as usize) * dim;
             kv[at(0)..at(0) + dim].copy_from_slice(&keys);
-            kv[at(1)..at(1) + dim].copy_from_slice(&qkv[(heads + kv_heads) * dim..]);
+            kv[at(1)..at(1) + dim].copy_from_slice(&qkv[(heads + kv_heads) * dim..stride - 4]);
         }
         assert_eq!(bits(&found[..3 * stride]), bits(&expected), "{dims}, {interleaved}");
         assert_eq!(bits(found_kv), bits(&kv), "{dims}, {interleaved}");
@@ -308,6 +311,8 @@ fn padding_rows_leave_everything_alone() {
             pairs: 1,
             interleaved: 0,
             layer: 0,
+            stride: 9,
+            padding: 0,
         };
         gpu.launch(&kernels::ROTARY_STORE, [2, 1, 1], 0, params).expect("launched");
         let x = send(gpu, &[1.0f32; 6]);

@@ -1,0 +1,205 @@
+//! Gated delta nets as launches of `kernels/delta.cu`: the twin of `cpu/delta`. Where states and logs are, and
+//! how many rows are done again and settled, is sent before each step, so that the launches stay the same.
+
+pub mod state;
+
+use std::sync::Arc;
+
+use state::there;
+
+use super::CudaNetwork;
+use super::kernels::{self, Pointer};
+use super::pass::{Buffers, Work};
+use super::plan::{Attended, Plan, round_up};
+use super::products::linear;
+use super::queue::Queue;
+use crate::backend::BackendError;
+use crate::backend::sequences::contract;
+use crate::backend::slabs::{Piece, pieces};
+use crate::model::ModelSpec;
+use crate::model::spec::DeltaNet;
+
+/// Largest widths that the kernels have registers and shared memory for.
+const KEY_DIM: usize = 128;
+const VALUE_DIM: usize = 1024;
+const WIDTH: usize = 32;
+
+/// Rows that a block convolves, those that it has in shared memory at a time, and value channels of a block.
+const CHUNK: usize = 32;
+const STAGED: usize = 4;
+const CHANNELS: usize = 128;
+
+/// Columns of a block of the recurrence.
+const COLUMNS: usize = 32;
+
+/// Heads of a block of the gate.
+const HEADS: usize = 4;
+
+/// Widths of a model's gated delta nets that no kernel has room for.
+pub fn too_wide(spec: &ModelSpec) -> Option<String> {
+    let (_, net) = spec.delta_nets()?;
+    let fits = net.key_dim <= KEY_DIM && net.value_dim <= VALUE_DIM && net.width <= WIDTH;
+    (!fits).then(|| format!("gated delta nets as wide as {net:?}"))
+}
+
+/// Working memory.
+pub struct DeltaBuffers {
+    /// What is projected for beta and step `[rows, 2 * value_heads]`.
+    steps: Work,
+    /// Of all pieces the rows that go through the states: mixed `[places, channels]`, beta and decay `[places, 2 *
+    /// value_heads]`.
+    mixed: Work,
+    rates: Work,
+    /// What rows of the pass read `[rows, values]`, and those that are wanted.
+    pub read: Work,
+    pub kept_read: Work,
+}
+
+impl DeltaBuffers {
+    /// None yet.
+    pub fn new(queue: &Arc<Queue>) -> Self {
+        let work = || Work::new(queue);
+        Self { steps: work(), mixed: work(), rates: work(), read: work(), kept_read: work() }
+    }
+}
+
+/// The pieces of a slab for states.
+#[derive(Clone, Copy, Default)]
+pub struct Courses {
+    /// In the memory of the GPU, rounded up.
+    pieces: Pointer,
+    count: usize,
+    /// Rows of the longest, and of all: those that are done again included.
+    most: usize,
+    places: usize,
+}
+
+impl CudaNetwork {
+    /// Prepares the states of a slab, and counts its rows as done: what is asked for later is done later.
+    pub(super) fn courses(&mut self, slab: &[Piece]) -> Result<Courses, BackendError> {
+        let Some(sizes) = self.states.memory.clone() else { return Ok(Courses::default()) };
+        let plans = self.states.begin(slab)?;
+        let (mut list, mut places) = (Vec::with_capacity(plans.len()), 0);
+        for (plan, (_, rows)) in plans.iter().zip(pieces(slab)) {
+            let none = || contract(format!("{:?} has no state", plan.id));
+            let state = self.states.state(plan).ok_or_else(none)?;
+            let at = state.memory.at();
+            let from = if state.len == 0 { 0 } else { at };
+            let to = if plan.settle == 0 { 0 } else { at };
+            let (log, log_first, log_rows) = match self.states.log(plan) {
+                None => (0, 0, 1),
+                Some(log) => {
+                    log.make_room(&sizes, plan)?;
+                    log.there()
+                }
+            };
+            let [log_first, log_rows, again, all, settle, first_row, place] =
+                [log_first, log_rows, plan.again, plan.rows, plan.settle, rows.start, places].map(|n| n as i32);
+            list.push(kernels::DeltaPiece {
+                from,
+                to,
+                log,
+                log_first,
+                log_rows,
+                again,
+                rows: all,
+                settle,
+                first_row,
+                place,
+                padding: 0,
+            });
+            places += plan.rows;
+        }
+        let most = plans.iter().map(|plan| plan.rows).max().unwrap_or(0);
+        if let Some(&first) = list.first() {
+            round_up(&mut list, kernels::DeltaPiece { rows: 0, ..first });
+        }
+        for plan in &plans {
+            if let Some(log) = self.states.log(plan) {
+                log.finish(plan);
+            }
+        }
+        self.states.finish(&plans);
+        Ok(Courses { pieces: self.queue.place(&list)?, count: list.len(), most, places })
+    }
+
+    /// Norm, projections and recurrence of a block with a gated delta net. Afterwards `buffers.qkv` has the gates and
+    /// `buffers.delta.read` what the rows read.
+    pub(super) fn project_delta(&mut self, (layer, net): (usize, DeltaNet), plan: &Plan) -> Result<(), BackendError> {
+        let (rows, hidden, stride) = (plan.rows, self.spec.hidden, self.qkv_stride(layer));
+        let block = &self.weights.blocks[layer];
+        let Some(weights) = &block.delta else {
+            return Err(contract(format!("no weights for the gated delta net of block {layer}")));
+        };
+        let Buffers { x, normed, qkv, delta, .. } = &mut self.buffers;
+        let (x, normed) = (x.floats(rows * hidden)?, normed.floats(rows * hidden)?);
+        let (qkv, steps) = (qkv.floats(rows * stride)?, delta.steps.floats(rows * 2 * net.value_heads)?);
+        // Rounded up, so that they do not grow at every step that does more again.
+        let Courses { pieces, count, most, places, .. } = plan.courses;
+        let places = places.next_power_of_two();
+        let (mixed, rates) =
+            (delta.mixed.floats(places * net.channels())?, delta.rates.floats(places * 2 * net.value_heads)?);
+        let read = delta.read.floats(rows * net.values())?;
+
+        self.norm_rows(&block.attention_norm, x, normed, rows);
+        linear(&self.queue, (&block.qkv, None), (normed, qkv), rows, false);
+        linear(&self.queue, (&weights.rates, None), (normed, steps), rows, false);
+        let number = self.spec.delta_nets_before(layer) as i32;
+        let params = kernels::DeltaMix {
+            net: there(net),
+            pieces,
+            inputs: qkv,
+            steps,
+            filter: weights.filter.at(),
+            step_bias: weights.step_bias.at(),
+            rate: weights.decay.at(),
+            mixed,
+            rates,
+            stride: stride as i32,
+            layer: number,
+        };
+        let parts = 2 * net.key_heads + net.values().div_ceil(CHANNELS) + 1;
+        let chunks = most.div_ceil(CHUNK).next_power_of_two();
+        let memory = STAGED * (net.key_dim + 1) * size_of::<f32>();
+        self.queue.launch(&kernels::DELTA_MIX, [parts, count, chunks], memory, params);
+        let params =
+            kernels::DeltaRecur { net: there(net), pieces, mixed, rates, out: read, layer: number, padding: 0 };
+        let grid = [net.value_dim.div_ceil(COLUMNS), net.value_heads, count];
+        self.queue.launch(recurrence(net), grid, RECURRENCE_MEMORY, params);
+        Ok(())
+    }
+
+    /// What rows that lie back to back in the buffers have read, normalised and gated.
+    pub(super) fn gate_delta(
+        &mut self,
+        (layer, net): (usize, DeltaNet),
+        rows: &Attended,
+    ) -> Result<Pointer, BackendError> {
+        let (eps, stride) = (self.spec.norm.eps, self.qkv_stride(layer));
+        let Buffers { qkv, attended, delta, .. } = &mut self.buffers;
+        let out = attended.floats(rows.rows * net.values())?;
+        let Some(weights) = &self.weights.blocks[layer].delta else { return Ok(out) };
+        let params = kernels::DeltaGate {
+            x: delta.read.floats(0)?,
+            gates: qkv.floats(0)? + (net.channels() * size_of::<f32>()) as u64,
+            weight: weights.norm.at(),
+            positions: rows.positions,
+            out,
+            heads: net.value_heads as i32,
+            dim: net.value_dim as i32,
+            stride: stride as i32,
+            eps,
+        };
+        let memory = HEADS * net.value_dim * size_of::<f32>();
+        self.queue.launch(&kernels::DELTA_GATE, [rows.rows, net.value_heads.div_ceil(HEADS), 1], memory, params);
+        Ok(out)
+    }
+}
+
+/// The kernel of the recurrence.
+pub fn recurrence(net: DeltaNet) -> &'static kernels::Kernel<kernels::DeltaRecur> {
+    if net.key_dim == KEY_DIM { &kernels::DELTA_RECUR_128 } else { &kernels::DELTA_RECUR }
+}
+
+/// Shared memory of a block of the recurrence: `DeltaRows` in `kernels/delta.cu`.
+pub const RECURRENCE_MEMORY: usize = STAGED * (2 * (KEY_DIM + 4 * 4) + COLUMNS + 2) * size_of::<f32>();
