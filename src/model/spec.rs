@@ -46,7 +46,7 @@ impl ModelSpec {
         self.blocks[block].attention.keys_of.unwrap_or(block)
     }
 
-    /// Number of gated delta nets, and one of them, as which all are; `None` for models without.
+    /// Number of gated delta nets, which are all alike, and one of them; `None` for models without.
     pub fn delta_nets(&self) -> Option<(usize, DeltaNet)> {
         let mut nets = self.blocks.iter().filter_map(|block| block.delta);
         nets.next().map(|net| (1 + nets.count(), net))

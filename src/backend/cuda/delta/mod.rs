@@ -5,8 +5,6 @@ pub mod state;
 
 use std::sync::Arc;
 
-use state::there;
-
 use super::CudaNetwork;
 use super::kernels::{self, Pointer};
 use super::pass::{Buffers, Work};
@@ -67,11 +65,59 @@ impl DeltaBuffers {
 #[derive(Clone, Copy, Default)]
 pub struct Courses {
     /// In the memory of the GPU, rounded up.
-    pieces: Pointer,
-    count: usize,
+    pub pieces: Pointer,
+    pub count: usize,
     /// Rows of the longest, and of all: those that are done again included.
-    most: usize,
-    places: usize,
+    pub most: usize,
+    pub places: usize,
+}
+
+/// Rows through the states of a layer: where everything is. See `kernels/delta.cu`.
+pub struct Through {
+    pub net: DeltaNet,
+    /// Number of the layer in the states.
+    pub layer: usize,
+    pub courses: Courses,
+    /// What is projected, and the floats between rows of it.
+    pub inputs: (Pointer, usize),
+    pub steps: Pointer,
+    pub filter: Pointer,
+    pub step_bias: Pointer,
+    pub decay: Pointer,
+    pub mixed: Pointer,
+    pub rates: Pointer,
+    pub read: Pointer,
+}
+
+impl Through {
+    /// Asks for the convolution and the recurrence.
+    pub fn ask(&self, queue: &Queue) {
+        let &Self { net, courses, mixed, rates, .. } = self;
+        let Courses { pieces, count, most, .. } = courses;
+        let (there, layer) = (state::there(net), self.layer as i32);
+        let (inputs, stride) = self.inputs;
+        let params = kernels::DeltaMix {
+            net: there,
+            pieces,
+            inputs,
+            steps: self.steps,
+            filter: self.filter,
+            step_bias: self.step_bias,
+            rate: self.decay,
+            mixed,
+            rates,
+            stride: stride as i32,
+            layer,
+        };
+        let parts = 2 * net.key_heads + net.values().div_ceil(CHANNELS) + 1;
+        let chunks = most.div_ceil(CHUNK).next_power_of_two();
+        let memory = STAGED * (net.key_dim + 1) * size_of::<f32>();
+        queue.launch(&kernels::DELTA_MIX, [parts, count, chunks], memory, params);
+        let kernel = if net.key_dim == KEY_DIM { &kernels::DELTA_RECUR_128 } else { &kernels::DELTA_RECUR };
+        let params = kernels::DeltaRecur { net: there, pieces, mixed, rates, out: self.read, layer, padding: 0 };
+        let grid = [net.value_dim.div_ceil(COLUMNS), net.value_heads, count];
+        queue.launch(kernel, grid, RECURRENCE_MEMORY, params);
+    }
 }
 
 impl CudaNetwork {
@@ -135,8 +181,7 @@ impl CudaNetwork {
         let (x, normed) = (x.floats(rows * hidden)?, normed.floats(rows * hidden)?);
         let (qkv, steps) = (qkv.floats(rows * stride)?, delta.steps.floats(rows * 2 * net.value_heads)?);
         // Rounded up, so that they do not grow at every step that does more again.
-        let Courses { pieces, count, most, places, .. } = plan.courses;
-        let places = places.next_power_of_two();
+        let places = plan.courses.places.next_power_of_two();
         let (mixed, rates) =
             (delta.mixed.floats(places * net.channels())?, delta.rates.floats(places * 2 * net.value_heads)?);
         let read = delta.read.floats(rows * net.values())?;
@@ -144,28 +189,20 @@ impl CudaNetwork {
         self.norm_rows(&block.attention_norm, x, normed, rows);
         linear(&self.queue, (&block.qkv, None), (normed, qkv), rows, false);
         linear(&self.queue, (&weights.rates, None), (normed, steps), rows, false);
-        let number = self.spec.delta_nets_before(layer) as i32;
-        let params = kernels::DeltaMix {
-            net: there(net),
-            pieces,
-            inputs: qkv,
+        let through = Through {
+            net,
+            layer: self.spec.delta_nets_before(layer),
+            courses: plan.courses,
+            inputs: (qkv, stride),
             steps,
             filter: weights.filter.at(),
             step_bias: weights.step_bias.at(),
-            rate: weights.decay.at(),
+            decay: weights.decay.at(),
             mixed,
             rates,
-            stride: stride as i32,
-            layer: number,
+            read,
         };
-        let parts = 2 * net.key_heads + net.values().div_ceil(CHANNELS) + 1;
-        let chunks = most.div_ceil(CHUNK).next_power_of_two();
-        let memory = STAGED * (net.key_dim + 1) * size_of::<f32>();
-        self.queue.launch(&kernels::DELTA_MIX, [parts, count, chunks], memory, params);
-        let params =
-            kernels::DeltaRecur { net: there(net), pieces, mixed, rates, out: read, layer: number, padding: 0 };
-        let grid = [net.value_dim.div_ceil(COLUMNS), net.value_heads, count];
-        self.queue.launch(recurrence(net), grid, RECURRENCE_MEMORY, params);
+        through.ask(&self.queue);
         Ok(())
     }
 
@@ -196,10 +233,5 @@ impl CudaNetwork {
     }
 }
 
-/// The kernel of the recurrence.
-pub fn recurrence(net: DeltaNet) -> &'static kernels::Kernel<kernels::DeltaRecur> {
-    if net.key_dim == KEY_DIM { &kernels::DELTA_RECUR_128 } else { &kernels::DELTA_RECUR }
-}
-
 /// Shared memory of a block of the recurrence: `DeltaRows` in `kernels/delta.cu`.
-pub const RECURRENCE_MEMORY: usize = STAGED * (2 * (KEY_DIM + 4 * 4) + COLUMNS + 2) * size_of::<f32>();
+const RECURRENCE_MEMORY: usize = STAGED * (2 * (KEY_DIM + 4 * 4) + COLUMNS + 2) * size_of::<f32>();

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use super::super::delta::{RECURRENCE_MEMORY, recurrence, state};
+use super::super::delta::{Courses, Through};
 use super::super::gpu::{Buffer, Gpu};
 use super::super::kernels;
+use super::super::queue::{Again, Queue};
 use super::{bits, in_any_order, numbers, receive, send};
 use crate::backend::cpu::twins::recurrence::{Recurrence, convolve, recur};
 use crate::backend::cpu::twins::{F32x16, NR, ops, to_length, to_rates};
@@ -155,33 +156,23 @@ impl Case {
         let floats = |floats: usize| send(gpu, &vec![f32::NAN; floats]);
         let (mixed, rates) = (floats(place as usize * net.channels()), floats(place as usize * 2 * net.value_heads));
         let read = floats(first_row as usize * net.values());
-        let params = kernels::DeltaMix {
-            net: state::there(net),
-            pieces: pieces.at(),
-            inputs: inputs.at(),
+        let courses = Courses { pieces: pieces.at(), count, most: 41, places: place as usize };
+        let through = Through {
+            net,
+            layer: LAYER,
+            courses,
+            inputs: (inputs.at(), self.stride),
             steps: steps.at(),
             filter: filter.at(),
             step_bias: step_bias.at(),
-            rate: rate.at(),
+            decay: rate.at(),
             mixed: mixed.at(),
             rates: rates.at(),
-            stride: self.stride as i32,
-            layer: LAYER as i32,
+            read: read.at(),
         };
-        let parts = 2 * net.key_heads + net.values().div_ceil(128) + 1;
-        let memory = 4 * (net.key_dim + 1) * size_of::<f32>();
-        gpu.launch(&kernels::DELTA_MIX, [parts, count, 2], memory, params).expect("launched");
-        let params = kernels::DeltaRecur {
-            net: state::there(net),
-            pieces: pieces.at(),
-            mixed: mixed.at(),
-            rates: rates.at(),
-            out: read.at(),
-            layer: LAYER as i32,
-            padding: 0,
-        };
-        let grid = [net.value_dim.div_ceil(32), net.value_heads, count];
-        gpu.launch(recurrence(net), grid, RECURRENCE_MEMORY, params).expect("launched");
+        let queue = Queue::new(gpu, true);
+        through.ask(&queue);
+        queue.start(Again::Hardly).expect("launched");
         let mut found = receive(&read);
         states.iter().chain(&logs).for_each(|buffer| found.extend(receive(buffer)));
         found
