@@ -122,13 +122,13 @@ impl<M: StateMemory> States<M> {
     /// Forks of a prompt: all of them, or none where there is no memory.
     pub fn fork(&mut self, prompt: SeqId, forks: &[SeqId]) -> Result<(), BackendError> {
         let (Some(memory), Some(of)) = (&self.memory, self.open.get(&prompt)) else { return Ok(()) };
-        let fork = |_| {
+        let fork = |_: &SeqId| {
             let (state, base) = (Arc::clone(&of.state), Arc::clone(&of.state));
             let (spare, log) = (Some(memory.make()?), Some(memory.log()?));
             let kind = Kind::Fork { base };
-            Ok(Tracked { settled: state.len, state, spare, log, logged: 0, kind })
+            Ok::<_, BackendError>(Tracked { settled: state.len, state, spare, log, logged: 0, kind })
         };
-        let made = forks.iter().map(fork).collect::<Result<Vec<_>, BackendError>>()?;
+        let made = forks.iter().map(fork).collect::<Result<Vec<_>, _>>()?;
         self.open.extend(forks.iter().copied().zip(made));
         Ok(())
     }

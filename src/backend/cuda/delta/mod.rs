@@ -33,11 +33,12 @@ const COLUMNS: usize = 32;
 /// Heads of a block of the gate.
 const HEADS: usize = 4;
 
-/// Widths of a model's gated delta nets that no kernel has room for.
+/// Gated delta nets of a model that no kernel has room for.
 pub fn too_wide(spec: &ModelSpec) -> Option<String> {
-    let (_, net) = spec.delta_nets()?;
-    let fits = net.key_dim <= KEY_DIM && net.value_dim <= VALUE_DIM && net.width <= WIDTH;
-    (!fits).then(|| format!("gated delta nets as wide as {net:?}"))
+    let (_, DeltaNet { key_dim, value_dim, width, .. }) = spec.delta_nets()?;
+    let fits = key_dim <= KEY_DIM && value_dim <= VALUE_DIM && width <= WIDTH;
+    let what = || format!("a gated delta net with keys of {key_dim}, values of {value_dim} and filters of {width}");
+    (!fits).then(what)
 }
 
 /// Working memory.

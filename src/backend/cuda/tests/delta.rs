@@ -1,15 +1,17 @@
 //! Gated delta nets: rows through states, to the bit as the CPU does them, however they are cut into passes; logs,
 //! and gates.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use super::super::delta::{Courses, Through};
+use super::super::delta::{Courses, Through, too_wide};
 use super::super::gpu::{Buffer, Gpu};
 use super::super::kernels;
 use super::super::queue::{Again, Queue};
 use super::{bits, in_any_order, numbers, receive, send};
 use crate::backend::cpu::twins::recurrence::{Recurrence, convolve, recur};
 use crate::backend::cpu::twins::{F32x16, NR, ops, to_length, to_rates};
+use crate::model::config;
 use crate::model::spec::{Activation, DeltaNet};
 
 /// Layers of the states, and the one that is computed.
@@ -280,6 +282,19 @@ fn rows_go_through_states_and_are_logged_as_on_the_cpu_to_the_bit() {
 /// The pieces of a net of odd widths.
 pub(super) fn pieces(gpu: &Arc<Gpu>) -> Vec<f32> {
     Case::new(ODD).run(gpu)
+}
+
+#[test]
+fn nets_that_kernels_have_no_room_for_are_named() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/models/qwen3-5/config.json");
+    let mut json: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
+    let mut of = |key: &str, value: usize| {
+        json[key] = value.into();
+        too_wide(&config::read(&path, json.to_string().as_bytes()).expect("a model"))
+    };
+    assert_eq!((of("linear_key_head_dim", 128), of("linear_value_head_dim", 256)), (None, None));
+    let found = of("linear_key_head_dim", 132).expect("too wide");
+    assert_eq!(found, "a gated delta net with keys of 132, values of 256 and filters of 4");
 }
 
 #[test]
