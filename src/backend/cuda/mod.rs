@@ -31,6 +31,7 @@
 //!   off-by-one borders and races must be found. `gpu_check` runs the checks on a real GPU
 //!   (`CONTRIBUTING.md`).
 
+mod beside;
 mod bundle;
 mod choice;
 mod compile;
@@ -40,6 +41,7 @@ mod graphs;
 mod kernels;
 mod kv;
 mod launches;
+mod layer_inputs;
 mod library;
 mod load;
 mod matrix;
@@ -48,10 +50,12 @@ mod pass;
 mod plan;
 mod products;
 mod queue;
+mod rotations;
 mod staging;
 #[cfg(test)]
 mod tests;
 mod tiled;
+mod work;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -64,26 +68,26 @@ pub use compile::make_bundle;
 use experts::Tables;
 pub use gpu::Gpu;
 use gpu::{Buffer, GpuDevice};
+use kernels::Patch;
 pub use kernels::SOURCE;
-use kernels::{Patch, Pointer};
 use kv::Memory;
 pub use library::Libraries;
 use load::{Sender, unsupported};
 use matrix::Matrix;
-use pass::{Buffers, Work};
+use pass::Buffers;
 use plan::MOST_PADDING;
 use queue::{Again, Queue};
+use rotations::Rotations;
+use work::Work;
 
-use super::plain::bytes_of;
-use super::rotary::RotaryTables;
-use super::sequences::{Sequences, Shape};
+use super::sequences::Sequences;
 use super::slabs::slabs;
 use super::storage::{Storage, as_stored};
 use super::weights::Weights;
 use super::{
     BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Wanted, device, host,
 };
-use crate::model::spec::{Attention, Experts};
+use crate::model::spec::{Attention, Experts, Heads};
 use crate::model::{ModelSpec, ModelWeights};
 use crate::sampling::{Accepted, Scores};
 
@@ -177,17 +181,14 @@ fn missing(spec: &ModelSpec) -> Option<&'static str> {
         ("gated delta nets", spec.blocks.iter().any(|block| block.delta.is_some())),
         ("attention with a gate", attention(|a| a.gated)),
         ("a shared expert", experts(|experts| experts.shared.is_some())),
-        ("attention with queries that grow with their position", attention(|a| a.query_growth.is_some())),
-        ("attention with heads that differ between blocks", attention(|a| a.heads.is_some())),
-        ("attention with norms of values", attention(|a| a.value_norm)),
-        ("attention with keys and values of another block", attention(|a| a.keys_of.is_some())),
-        ("attention with sinks", attention(|a| a.sinks)),
-        ("routers with biases", experts(|experts| experts.router_bias)),
-        ("inputs of blocks", spec.layer_inputs.is_some()),
-        ("experts beside an MLP", spec.blocks.iter().any(|block| block.beside.is_some())),
-        ("blocks with a factor of what comes out", spec.blocks.iter().any(|block| block.output_scale)),
     ];
     features.into_iter().find(|(_, there)| *there).map(|(feature, _)| feature)
+}
+
+/// Heads of the blocks that have attention.
+fn attention_heads(spec: &ModelSpec) -> impl Iterator<Item = Heads> {
+    let blocks = (0..spec.blocks.len()).filter(|&block| spec.blocks[block].delta.is_none());
+    blocks.map(|block| spec.heads_of(block))
 }
 
 impl CudaNetwork {
@@ -197,9 +198,8 @@ impl CudaNetwork {
         if let Some(feature) = missing(&spec) {
             return Err(unsupported(feature.to_owned()));
         }
-        let memory = plan::attention_memory(spec.heads);
-        if memory > gpu.block_memory {
-            return Err(unsupported(format!("attention with {:?}", spec.heads)));
+        if let Some(heads) = attention_heads(&spec).find(|&heads| plan::attention_memory(heads, 1) > gpu.block_memory) {
+            return Err(unsupported(format!("attention with {heads:?}")));
         }
         let weights = Weights::pack(model, &Sender::new(model, gpu, options.dtype))?;
         let storage = Storage::asked(options.dtype).map_or_else(|| as_stored(model), Ok)?;
@@ -213,10 +213,9 @@ impl CudaNetwork {
         storage: Storage,
         queue: Arc<Queue>,
     ) -> Result<Self, BackendError> {
-        let shape = Shape::new(spec.blocks.len(), spec.heads);
         Ok(Self {
             rotations: Rotations::new(&spec, &queue),
-            sequences: Sequences::new(Memory { gpu: Arc::clone(&**queue), shape }, spec.context),
+            sequences: Sequences::new(Memory::new(&queue, &spec), spec.context),
             buffers: Buffers::new(&queue),
             choosing: Choosing::new(&queue),
             logits: Work::new(&queue),
@@ -269,9 +268,8 @@ impl CudaNetwork {
 
     /// Most rows of a slab in a pass that looks back so far.
     fn slab(&self, positions: usize) -> usize {
-        let heads = self.spec.heads;
-        let row =
-            plan::rounded_chunks(positions.div_ceil(kernels::CHUNK)) * heads.query * (heads.dim + 2) * size_of::<f32>();
+        let widest = attention_heads(&self.spec).map(|heads| heads.query * (heads.dim + 2)).max().unwrap_or(0);
+        let row = plan::rounded_chunks(positions.div_ceil(kernels::CHUNK)) * widest * size_of::<f32>();
         (PARTS / row.max(1)).clamp(1, SLAB)
     }
 }
@@ -374,52 +372,5 @@ impl Network for CudaNetwork {
 
     fn kv_bytes(&self) -> usize {
         self.sequences.bytes()
-    }
-}
-
-/// The tables of sines and cosines, in the memory of a GPU.
-struct Rotations {
-    tables: RotaryTables,
-    there: Vec<Work>,
-    /// Positions that the tables reach.
-    positions: usize,
-}
-
-/// A rotation for the kernels.
-#[derive(Clone, Copy)]
-struct Rotation {
-    table: Pointer,
-    pairs: usize,
-    interleaved: bool,
-}
-
-impl Rotations {
-    fn new(spec: &ModelSpec, queue: &Arc<Queue>) -> Self {
-        let tables = RotaryTables::new(&spec.blocks);
-        let there = tables.all().iter().map(|_| Work::new(queue)).collect();
-        Self { tables, there, positions: 0 }
-    }
-
-    /// Makes the tables reach positions below `len`.
-    fn ensure(&mut self, len: usize) -> Result<(), BackendError> {
-        if len <= self.positions {
-            return Ok(());
-        }
-        // Twice as far, so that a text that grows by a token does not send them each time.
-        let len = len.next_power_of_two();
-        self.tables.ensure(len).map_err(|bytes| BackendError::Memory { bytes })?;
-        for (table, there) in self.tables.all().iter().zip(&mut self.there) {
-            there.replace(bytes_of(table.values()))?;
-        }
-        self.positions = len;
-        Ok(())
-    }
-
-    /// Rotation of a block.
-    fn of(&self, block: usize) -> Option<Rotation> {
-        let number = self.tables.number(block)?;
-        let table = &self.tables.all()[number];
-        let at = self.there[number].at()?;
-        Some(Rotation { table: at, pairs: table.pairs(), interleaved: table.interleaved() })
     }
 }

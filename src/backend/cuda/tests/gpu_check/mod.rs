@@ -91,8 +91,10 @@ const LARGE: Sizes = Sizes {
 };
 
 /// Parts of this program that compare kernels with their twins.
-const TWINS: [&str; 3] =
-    ["backend::cuda::tests::layers", "backend::cuda::tests::products", "backend::cuda::tests::choices"];
+const TWINS: [&str; 5] = [
+    "backend::cuda::tests::layers", "backend::cuda::tests::blocks", "backend::cuda::tests::experts",
+    "backend::cuda::tests::products", "backend::cuda::tests::choices",
+];
 
 /// Runs the checks of kernels in a process of their own, over a GPU or the emulator, maybe under a tool;
 /// whether they passed, and the last that they said.
