@@ -145,9 +145,9 @@ DEVICE void attend(const AttentionParams& p) {
 KERNEL(attention_chunk, AttentionParams, 128) { attend<false>(p); }
 
 // attention_merge: chunks put together by their log-sum-exp in ascending order (online softmax, arXiv
-// 1805.02867). A sink is one more score, which takes a share of the softmax and adds nothing (arXiv 2309.17453).
-//   shapes   sums, norms as above; positions [rows], negative of padding; sinks [heads] f32, null where there are none;
-//            out [rows, heads * dim] f32
+// 1805.02867). A sink is one more score, which takes a share of the softmax and adds nothing.
+//   shapes   sums, norms as above; positions [rows], negative of padding; sinks [heads] f32, null where there
+//            are none; out [rows, heads * dim] f32
 //   launch   grid (rows), 128 threads
 //   bytes    rows * heads * (dim + 2) * 4 * chunks + rows * heads * dim * 4
 //   twin     `Outcome::merge`, `Unit::write` in src/backend/cpu/attention.rs

@@ -3,10 +3,10 @@
 // expert by expert, so that those of an expert are rows of a product.
 
 // choose_experts: the `used` largest logits of each row, of equal ones the first, in ascending order of their numbers;
-// their shares are exp(logit - largest) over the sum of all, or, normalised, of those that are taken; times a factor of
-// the expert, if experts have such.
-//   shapes   logits [rows, count] f32; positions [rows], negative of padding, which takes none: -1; factors [count] f32 or
-//            null; chosen, shares [rows, used]
+// their shares are exp(logit - largest) over the sum of all, or, normalised, of those that are taken; times a factor
+// of the expert, if experts have such.
+//   shapes   logits [rows, count] f32; positions [rows], negative of padding, which takes none: -1;
+//            factors [count] f32 or null; chosen, shares [rows, used]
 //   launch   grid (rows), 32 threads, used * 8 bytes of shared memory; used <= count
 //   bytes    rows * (used * count * 4 (all but the first from the cache) + used * 8)
 //   twin     `choose` in src/backend/cpu/experts.rs, `mlp_and_experts` in src/backend/cpu/beside.rs

@@ -1,7 +1,7 @@
 // norm_rows: out = x / sqrt(mean(x^2) + eps) * weight (arXiv 1910.07467), or, centred, (x - mean) / sqrt(variance + eps) *
 // weight + bias (arXiv 1607.06450), of `per_row` parts of each row: the row itself, or its heads.
-//   shapes   x [rows, per_row, width] with x_stride floats between rows; out likewise; weight, bias [width] f32, the weight
-//            null where there is none
+//   shapes   x [rows, per_row, width] with x_stride floats between rows; out likewise; weight, bias [width] f32,
+//            the weight null where there is none
 //   launch   grid (rows * per_row), 128 threads; out may be x
 //   bytes    rows * per_row * width * 8
 //   twin     `ops::norm`, `ops::rms_norm_plain`

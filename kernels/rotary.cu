@@ -61,5 +61,7 @@ KERNEL(rotary_store, RotaryStoreParams, 128) {
     head[second] = b * growth;
   }
   const int rest = p.dim - 2 * pairs;
-  for (int i = threadIdx.x; i < p.heads * rest && p.growth; i += 128) queries[i / rest * p.dim + 2 * pairs + i % rest] *= growth;
+  for (int i = threadIdx.x; i < p.heads * rest && p.growth; i += 128) {
+    queries[i / rest * p.dim + 2 * pairs + i % rest] *= growth;
+  }
 }

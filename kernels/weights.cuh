@@ -9,8 +9,8 @@
 //            of a lane's eight is in nibble i / 2 + 4 (i % 2) of a word
 //   upper    [panel][chunk][8 rows][4 lanes][4 blocks]: of codes of 5 and 6 bits what is above the low four, a byte or two
 //            for eight codes, in the order of their nibbles
-//   scales   [panel][chunk][8 rows][blocks]: bf16, or f16, or f16 and f16 that is added; with units two bytes, or one; or
-//            the exponent of a power of two, with 128 added, in a byte
+//   scales   [panel][chunk][8 rows][blocks]: bf16, or f16, or f16 and f16 that is added; with units two bytes, or one;
+//            or the exponent of a power of two, with 128 added, in a byte
 //   units    [panel][stride / 256][8 rows]: f16 that the scale's byte multiplies, and f16 for the minimum's; or one f16
 //            for the scales of both halves of a block, or for one scale
 //
@@ -82,7 +82,7 @@ struct Floats {
   }
 };
 
-// As `Kind` in src/model/blocks.rs.
+// As `Kind` in src/model/blocks.rs; widths of codes as `Bits` there.
 #define SCALE_BF16 0
 #define SCALE_F16 1
 #define SCALE_AND_ADDED 2
@@ -91,8 +91,8 @@ struct Floats {
 #define SIGNED 7
 #define EXPONENT 8
 
-// Of BITS above 8, which are those of `Bits` there: what codes of 4 bits are places of, in ascending order, a byte each
-// with 128 added, FIRST .. FOURTH of four bytes. src/backend/cuda/kernels.rs writes them from the table of types.
+// Tables of the BITS above 8: their 16 numbers in ascending order of the codes, a byte each with 128 added, FIRST ..
+// FOURTH of four bytes. src/backend/cuda/kernels.rs writes them from `Bits::table`.
 template <int BITS>
 struct Table {
   enum : u32 { FIRST, SECOND, THIRD, FOURTH };
@@ -146,8 +146,9 @@ struct Codes {
         if (BITS == 5) code |= (m.upper[lane * 4 + at.block] >> nibble & 1) << 4;
         if (BITS == 6) code |= (((const u16*)m.upper)[lane * 4 + at.block] >> (2 * nibble) & 3) << 4;
         if (HAS_TABLE) {
-          const u32 four = code < 8 ? (code < 4 ? Places::FIRST : Places::SECOND) : (code < 12 ? Places::THIRD : Places::FOURTH);
-          code = four >> (code % 4 * 8) & 255;
+          const u32 lower = code < 4 ? Places::FIRST : Places::SECOND;
+          const u32 upper = code < 12 ? Places::THIRD : Places::FOURTH;
+          code = (code < 8 ? lower : upper) >> (code % 4 * 8) & 255;
         }
       }
       to[i] = factor * (float)((int)code - OFFSET);

@@ -227,7 +227,8 @@ plain! {
     struct AddExperts { chosen: Pointer, shares: Pointer, places: Pointer, x: Pointer, out: Pointer, used: i32,
         width: i32, add: i32, padding: i32 }
     struct AttentionChunk { qkv: Pointer, sums: Pointer, norms: Pointer, spans: Pointer, tiles: Pointer, q_stride: i32,
-        before: i32, kv_heads: i32, group: i32, dim: i32, rows: i32, window: i32, scale: f32, soft_cap: f32, padded: i32 }
+        before: i32, kv_heads: i32, group: i32, dim: i32, rows: i32, window: i32, scale: f32, soft_cap: f32,
+        padded: i32 }
     struct AttentionMerge { sums: Pointer, norms: Pointer, positions: Pointer, sinks: Pointer, out: Pointer, rows: i32,
         heads: i32, dim: i32, window: i32 }
     struct Activate { x: Pointer, out: Pointer, rows: i32, width: i32, kind: i32, gated: i32 }

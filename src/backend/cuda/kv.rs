@@ -1,5 +1,5 @@
-//! Keys and values in the memory of a GPU, `[layer][head][key, value][capacity][head_dim]` of f32. Layers may have
-//! heads of their own, or none.
+//! Keys and values in the memory of a GPU, `[layer][head][key, value][capacity][head_dim]` of f32. Layers may
+//! have heads of their own, or none.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl Memory {
         self.layers[..layer].iter().map(|heads| 2 * heads.kv * heads.dim).sum()
     }
 
-    /// Of keys, and of values, of each head of each layer: floats that a position has before them, and has there.
+    /// Keys, and values, of each head of each layer: floats that a position has before them, and its floats.
     fn parts(&self) -> impl Iterator<Item = (usize, usize)> {
         let each = self.layers.iter().flat_map(|heads| std::iter::repeat_n(heads.dim, 2 * heads.kv));
         each.scan(0, |before, dim| {

@@ -37,8 +37,8 @@ impl CudaNetwork {
         Ok(())
     }
 
-    /// Contribution of a block's inputs `[rows, blocks * width]` for the rows of `x`, to `out` `[rows, hidden]`.
-    /// `gates` and `activated` have room for `[rows, width]`.
+    /// Contribution of a block's inputs `[rows, blocks * width]` for the rows of `x`, to `out` `[rows,
+    /// hidden]`. `gates` and `activated` have room for `[rows, width]`.
     pub(super) fn read_input(
         &self,
         (layer, weights): (usize, &InputWeights<Matrix, Buffer>),

@@ -57,7 +57,7 @@ const LAYERS: [(usize, usize); 4] = [(2, 3), (1, 8), (0, 3), (2, 3)];
 
 /// Memory for K/V of such layers.
 fn memory(gpu: &Arc<Gpu>) -> Memory {
-    let json = r#"{"architectures":["LlamaForCausalLM"],"hidden_size":6,"num_hidden_layers":4,"vocab_size":9,
+    let json = r#"{"architectures":["LlamaForCausalLM"],"hidden_size":8,"num_hidden_layers":4,"vocab_size":9,
         "max_position_embeddings":64,"num_attention_heads":2,"intermediate_size":4,"hidden_act":"silu"}"#;
     let mut spec = config::read("config.json".as_ref(), json.as_bytes()).expect("a model");
     for (block, (kv, dim)) in spec.blocks.iter_mut().zip(LAYERS) {
