@@ -57,6 +57,12 @@ impl ModelSpec {
         self.blocks[..block].iter().filter(|block| block.delta.is_some()).count()
     }
 
+    /// Heads that a block computes: no key/value heads where it reads another block's.
+    pub fn made_heads(&self, block: usize) -> Heads {
+        let heads = self.heads_of(block);
+        Heads { kv: if self.makes_keys(block) { heads.kv } else { 0 }, ..heads }
+    }
+
     /// The block has attention with keys and values of its own.
     pub fn makes_keys(&self, block: usize) -> bool {
         self.blocks[block].delta.is_none() && self.keys_of(block) == block

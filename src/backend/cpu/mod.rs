@@ -125,8 +125,8 @@ impl CpuNetwork {
         let (weights, storage) = load::pack(model, options.dtype, (&pool, &kernels), cache)?;
         let spec = model.spec.clone();
         let layout = Layout::new((0..spec.blocks.len()).map(|block| {
-            let heads = spec.heads_of(block);
-            (if spec.makes_keys(block) { heads.kv } else { 0 }, heads.dim)
+            let heads = spec.made_heads(block);
+            (heads.kv, heads.dim)
         }));
         Ok(Self {
             rotary: RotaryTables::new(&spec.blocks),

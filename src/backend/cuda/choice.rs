@@ -8,9 +8,9 @@ use std::sync::{Arc, PoisonError};
 use super::CudaNetwork;
 use super::gpu::Buffer;
 use super::kernels::{self, Choice, Chosen, Filters, Patch, Pointer};
-use super::pass::Work;
 use super::plan::round_up;
 use super::queue::{Again, Queue};
+use super::work::Work;
 use crate::backend::{BackendError, Candidate, Drafts, HostLogits, Network, Rows, Span, Wanted};
 use crate::sampling::{Accept, Accepted, Draft, Proposal, alternatives};
 

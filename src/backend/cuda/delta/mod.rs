@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use super::CudaNetwork;
 use super::kernels::{self, Pointer};
-use super::pass::{Buffers, Work};
+use super::pass::Buffers;
 use super::plan::{Attended, Plan, round_up};
 use super::products::linear;
 use super::queue::Queue;
+use super::work::Work;
 use crate::backend::BackendError;
 use crate::backend::sequences::contract;
 use crate::backend::slabs::{Piece, pieces};

@@ -90,8 +90,8 @@ fn planted_faults_are_seen() {
 #[test]
 fn nothing_is_touched_beside_buffers() {
     let tests = [
-        "backend::cuda::tests::experts", "backend::cuda::tests::layers", "backend::cuda::tests::products",
-        "backend::cuda::tests::choices", "backend::cuda::tests::delta",
+        "backend::cuda::tests::blocks", "backend::cuda::tests::experts", "backend::cuda::tests::layers",
+        "backend::cuda::tests::products", "backend::cuda::tests::choices", "backend::cuda::tests::delta",
     ];
     let Some((said, passed)) = emulator::sanitized("-sanitized", &SOURCE, &tests) else {
         return crate::skip::for_want_of("g++ with AddressSanitizer on x86-64", "what kernels read beside buffers");

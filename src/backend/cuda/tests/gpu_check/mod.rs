@@ -104,9 +104,9 @@ const LARGE: Sizes = Sizes {
 };
 
 /// Parts of this program that compare kernels with their twins.
-const TWINS: [&str; 4] = [
-    "backend::cuda::tests::layers", "backend::cuda::tests::products", "backend::cuda::tests::choices",
-    "backend::cuda::tests::delta",
+const TWINS: [&str; 6] = [
+    "backend::cuda::tests::layers", "backend::cuda::tests::blocks", "backend::cuda::tests::experts",
+    "backend::cuda::tests::products", "backend::cuda::tests::choices", "backend::cuda::tests::delta",
 ];
 
 /// Runs the checks of kernels in a process of their own, over a GPU or the emulator, maybe under a tool;
