@@ -33,6 +33,7 @@
 //!   off-by-one borders and races must be found. `gpu_check` runs the checks on a real GPU
 //!   (`CONTRIBUTING.md`).
 
+mod attention;
 mod beside;
 mod bundle;
 mod choice;
