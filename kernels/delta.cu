@@ -1,12 +1,14 @@
-// Gated delta nets (arXiv 2412.06464): every value head of a sequence has a matrix as its state, which a row first decays,
-// then corrects at its key, then reads at its query. A pass goes through *rows*: those of earlier passes that are done again,
-// which lie in the sequence's log, then its own. The first `settle` of them become part of the state; the others go through a
-// copy of it and are logged, so that they can be taken back.
+// Gated delta nets (arXiv 2412.06464): every value head of a sequence has a matrix as its state, which a row
+// first decays, then corrects at its key, then reads at its query. A pass goes through *rows*: those of
+// earlier passes that are done again, which lie in the sequence's log, then its own. The first `settle` of
+// them become part of the state; the others go through a copy of it and are logged, so that they can be taken
+// back.
 //
-// A state is [layer][delta_layer]: of every value head panels of 8 columns, [panel][ceil(key_dim / 16)][32 lanes][4]: lane
-// 4 c + j has of column c channels 16 g + 4 i + j of the key, i = 0 .. 4; what is beyond is zero. Behind the matrices are the
-// inputs of the convolution of the last rows, [width - 1][channels]. A log is [layer][log_rows][channels inputs of the
-// convolution, beta of each value head, decay of each], and a ring.
+// A state is [layer][delta_layer]: of every value head panels of 8 columns, [panel][ceil(key_dim / 16)][32
+// lanes][4]: lane 4 c + j has of column c channels 16 g + 4 i + j of the key, i = 0 .. 4; what is beyond is
+// zero. Behind the matrices are the inputs of the convolution of the last rows, [width - 1][channels]. A log
+// is [layer][log_rows][channels inputs of the convolution, beta of each value head, decay of each], and a
+// ring.
 struct DeltaNet {
   int key_heads;
   int value_heads;
@@ -60,19 +62,22 @@ DEVICE float* delta_logged(const DeltaNet& net, const DeltaPiece& piece, int lay
 // The first row that is logged; it goes behind those that are done again.
 DEVICE int delta_kept(const DeltaPiece& piece) { return larger(piece.settle, piece.again); }
 
-// delta_mix: what the recurrence reads of every row: query, key and value, convolved over positions, silu, queries and keys
-// at length 1, queries by 1 / sqrt(key_dim); beta = sigmoid(b) and decay = exp(rate * softplus(step + bias)). Logs the rows
-// that are not settled, and puts the last inputs of those that are into the state.
-//   shapes   pieces [grid.y]; inputs [rows of the pass, stride] f32: query, key, value, then others; steps [rows of the pass,
-//            2 * value_heads] f32: b, step; filter [width, channels], step_bias, rate [value_heads] f32; mixed [places,
-//            channels], rates [places, beta and decay, value_heads] f32
-//   launch   grid (2 * key_heads + ceil(values / 128) + 1, pieces, ceil(rows of the longest / 32)), 128 threads,
-//            (4 * key_dim + 4) * 4 bytes of shared memory; places of two pieces are different
-//   bytes    for every row: channels * 4 * (width (all but the first from the cache) + 1, and 1 where it is logged); for every
-//            piece: 2 * (width - 1) * channels * 4
-//   twin     `convolve` in src/backend/cpu/delta/recurrence.rs, `to_length`, `to_rates` in src/backend/cpu/delta/mod.rs
-//   order    a channel is one chain over the positions, the oldest first; squares are added as `ops::sum` does. Rows never
-//            meet. softplus is computed in f64, whose last digit may be another one than the CPU's
+// delta_mix: what the recurrence reads of every row: query, key and value, convolved over positions, silu,
+// queries and keys at length 1, queries by 1 / sqrt(key_dim); beta = sigmoid(b) and decay = exp(rate *
+// softplus(step + bias)). Logs the rows that are not settled, and puts the last inputs of those that are into
+// the state.
+//   shapes   pieces [grid.y]; inputs [rows of the pass, stride] f32: query, key, value, then others; steps
+//            [rows of the pass, 2 * value_heads] f32: b, step; filter [width, channels], step_bias, rate
+//            [value_heads] f32; mixed [places, channels], rates [places, beta and decay, value_heads] f32
+//   launch   grid (2 * key_heads + ceil(values / 128) + 1, pieces, ceil(rows of the longest / 32)), 128
+//            threads, (4 * key_dim + 4) * 4 bytes of shared memory; places of two pieces are different
+//   bytes    for every row: channels * 4 * (width (all but the first from the cache) + 1, and 1 where it is
+//            logged); for every piece: 2 * (width - 1) * channels * 4
+//   twin     `convolve` in src/backend/cpu/delta/recurrence.rs, `to_length`, `to_rates` in
+//            src/backend/cpu/delta/mod.rs
+//   order    a channel is one chain over the positions, the oldest first; squares are added as `ops::sum`
+//            does. Rows never meet. softplus is computed in f64, whose last digit may be another one than the
+//            CPU's
 struct DeltaMixParams {
   DeltaNet net;
   const DeltaPiece* pieces;
@@ -174,7 +179,8 @@ KERNEL(delta_mix, DeltaMixParams, 128) {
     }
     __syncthreads();
   }
-  // The block that reads the inputs of earlier rows is the one that puts others in their place, each thread its own.
+  // The block that reads the inputs of earlier rows is the one that puts others in their place, each thread
+  // its own.
   if (begin > 0 || piece.settle == 0) return;
   float* last = piece.to + p.layer * delta_layer(p.net) + delta_matrices(p.net) + first;
   for (int i = threadIdx.x; i < count; i += 128) {
@@ -185,17 +191,18 @@ KERNEL(delta_mix, DeltaMixParams, 128) {
   }
 }
 
-// delta_recur, delta_recur_128: rows through the state, one after the other. For a row with key k, query q and value v:
-// S *= decay; S += k (beta (v - k S)); out = q S. The second is for keys of 128 channels.
-//   shapes   pieces [grid.z]; mixed [places, channels], rates [places, beta and decay, value_heads] f32 as delta_mix leaves
-//            them; out [rows of the pass, values] f32, for rows of the pass only
-//   launch   grid (ceil(value_dim / 32), value_heads, pieces), 128 threads, `DeltaRows` of shared memory; key_dim <= 128,
-//            or = 128; states aligned to 16 bytes
-//   bytes    for every piece: values * key_dim * 4, once more where rows are settled, whatever their number; for every row:
-//            value_heads * (ceil(value_dim / 32) * 2 * key_dim * 4 (all but the first from the cache) + value_dim * 8)
+// delta_recur, delta_recur_128: rows through the state, one after the other. For a row with key k, query q
+// and value v: S *= decay; S += k (beta (v - k S)); out = q S. The second is for keys of 128 channels.
+//   shapes   pieces [grid.z]; mixed [places, channels], rates [places, beta and decay, value_heads] f32 as
+//            delta_mix leaves them; out [rows of the pass, values] f32, for rows of the pass only
+//   launch   grid (ceil(value_dim / 32), value_heads, pieces), 128 threads, `DeltaRows` of shared memory;
+//            key_dim <= 128, or = 128; states aligned to 16 bytes
+//   bytes    for every piece: values * key_dim * 4, once more where rows are settled, whatever their number;
+//            for every row: value_heads * (ceil(value_dim / 32) * 2 * key_dim * 4 (all but the first from the
+//            cache) + value_dim * 8)
 //   twin     `recur` in src/backend/cpu/delta/recurrence.rs
-//   order    four chains over the channels of a key, channel i in chain i % 4, then (0 + 2) + (1 + 3): a column is shared by
-//            four lanes, which keep it in registers from the first row to the last
+//   order    four chains over the channels of a key, channel i in chain i % 4, then (0 + 2) + (1 + 3): a
+//            column is shared by four lanes, which keep it in registers from the first row to the last
 struct DeltaRecurParams {
   DeltaNet net;
   const DeltaPiece* pieces;
@@ -208,7 +215,8 @@ struct DeltaRecurParams {
 
 #define DELTA_HELD 32  // channels of a key in a lane
 
-// Rows in shared memory. Lane j of four reads channels j, j + 4, ...: they lie back to back, four times as many at once.
+// Rows in shared memory. Lane j of four reads channels j, j + 4, ...: they lie back to back, four times as
+// many at once.
 struct DeltaRows {
   float keys[DELTA_STAGED][2][4][DELTA_HELD + 4];  // key, then query
   float values[DELTA_STAGED][4 * DELTA_PANEL];
@@ -249,8 +257,8 @@ DEVICE void recur(const DeltaRecurParams& p) {
     }
   };
 
-  // Rows come into registers while those before are computed: of each a channel of key and query by every thread, of four
-  // rows a value. The addresses go on from row to row.
+  // Rows come into registers while those before are computed: of each a channel of key and query by every
+  // thread, of four rows a value. The addresses go on from row to row.
   const int key_head = net.tiled ? head % net.key_heads : head / (net.value_heads / net.key_heads);
   const int value = blockIdx.x * 4 * DELTA_PANEL + thread % WARP;
   const float* queries = p.mixed + (size_t)piece.place * channels + key_head * dim + thread;
@@ -332,9 +340,10 @@ DEVICE void recur(const DeltaRecurParams& p) {
 KERNEL(delta_recur, DeltaRecurParams, 128) { recur<false>(p); }
 KERNEL(delta_recur_128, DeltaRecurParams, 128) { recur<true>(p); }
 
-// delta_gate: out = silu(gate) * x / sqrt(mean(x^2) + eps) * weight, of every value head of each row; zero for padding.
-//   shapes   x, out [rows, value_heads, dim] f32; gates [rows, heads * dim] f32 with stride floats between rows; weight [dim]
-//            f32; positions [rows], negative of padding
+// delta_gate: out = silu(gate) * x / sqrt(mean(x^2) + eps) * weight, of every value head of each row; zero
+// for padding.
+//   shapes   x, out [rows, value_heads, dim] f32; gates [rows, heads * dim] f32 with stride floats between
+//            rows; weight [dim] f32; positions [rows], negative of padding
 //   launch   grid (rows, ceil(value_heads / 4)), 128 threads, 4 * dim * 4 bytes of shared memory
 //   bytes    rows * value_heads * dim * 12
 //   twin     `ops::rms_norm_in_place`, `ops::activate`

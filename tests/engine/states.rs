@@ -1,5 +1,5 @@
-//! Models whose layers have states in place of K/V: what is taken back leaves no trace, states belong to one sequence
-//! each, and what cannot be gone back to is said. `emulated` has some of it on the CUDA backend.
+//! Models whose layers have states in place of K/V: what is taken back leaves no trace, states belong to one
+//! sequence each, and what cannot be gone back to is said. `emulated` has some of it on the CUDA backend.
 
 use super::network::{Bits, bits, model, network, one_by_one, pass, tokens};
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
@@ -209,7 +209,8 @@ fn trees_are_refused_with_a_sentence() {
 
 #[test]
 fn states_are_counted() {
-    // Four nets of four heads with a matrix of 16 x 24, in blocks of 16 columns, and three rows of 160 channels.
+    // Four nets of four heads with a matrix of 16 x 24, in blocks of 16 columns, and three rows of 160
+    // channels.
     counted(&mut network(&model("qwen3-5"), Dtype::F32, 1), 4 * 4 * (4 * 16 * 32 + 3 * 160));
 }
 

@@ -1,4 +1,4 @@
-//! What is multiplied with a sigmoid (`kernels/gates.cu`): the result of attention, and the expert that all rows
+//! Gates that are sigmoids (`kernels/gates.cu`): of the result of attention, and of the expert that all rows
 //! take.
 
 use std::sync::Arc;

@@ -26,8 +26,8 @@
 //!   and of attention chunks are rounded up, so that different steps have the same launches.
 //! - Experts: rows are sorted by expert in GPU memory. A product has blocks for the most groups possible;
 //!   blocks without one end at once, so that no launch depends on the choice.
-//! - Gated delta nets (`delta`) have a state per sequence, and a log of the rows that may be taken back. Where
-//!   they are, and which rows are settled, is sent with the other values of a step.
+//! - Gated delta nets (`delta`) have a state per sequence, and a log of the rows that may be taken back.
+//!   Where they are, and which rows are settled, is sent with the other values of a step.
 //! - Tests run the same sources in an emulator (`tests/shared/emulator`) under five orders of threads: each
 //!   kernel against its CPU twin, and whole models (`tests/engine/emulated.rs`). Planted missing barriers,
 //!   off-by-one borders and races must be found. `gpu_check` runs the checks on a real GPU

@@ -1,8 +1,8 @@
 //! Gated delta nets: blocks with a state of fixed size per sequence in place of K/V.
 //!
 //! The recurrence goes through the rows of a sequence one after the other, in one order of operations;
-//! sequences and heads are shared out to threads. `recurrence` has the arithmetic, `state` what a state holds;
-//! how a sequence goes back is the rule of all devices (`backend::states`).
+//! sequences and heads are shared out to threads. `recurrence` has the arithmetic, `state` what a state
+//! holds; how a sequence goes back is the rule of all devices (`backend::states`).
 
 pub mod recurrence;
 pub mod state;

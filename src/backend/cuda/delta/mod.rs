@@ -1,5 +1,5 @@
-//! Gated delta nets as launches of `kernels/delta.cu`: the twin of `cpu/delta`. Where states and logs are, and
-//! how many rows are done again and settled, is sent before each step, so that the launches stay the same.
+//! Gated delta nets as launches of `kernels/delta.cu`: the twin of `cpu/delta`. Where states and logs are,
+//! and how many rows are done again and settled, is sent before each step: the launches stay the same.
 
 pub mod state;
 
@@ -46,8 +46,8 @@ pub fn too_wide(spec: &ModelSpec) -> Option<String> {
 pub struct DeltaBuffers {
     /// What is projected for beta and step `[rows, 2 * value_heads]`.
     steps: Work,
-    /// Of all pieces the rows that go through the states: mixed `[places, channels]`, beta and decay `[places, 2 *
-    /// value_heads]`.
+    /// Of all pieces the rows that go through the states: mixed `[places, channels]`, beta and decay
+    /// `[places, 2 * value_heads]`.
     mixed: Work,
     rates: Work,
     /// What rows of the pass read `[rows, values]`, and those that are wanted.
@@ -171,8 +171,8 @@ impl CudaNetwork {
         Ok(Courses { pieces: self.queue.place(&list)?, count: list.len(), most, places })
     }
 
-    /// Norm, projections and recurrence of a block with a gated delta net. Afterwards `buffers.qkv` has the gates and
-    /// `buffers.delta.read` what the rows read.
+    /// Norm, projections and recurrence of a block with a gated delta net. Afterwards `buffers.qkv` has the
+    /// gates and `buffers.delta.read` what the rows read.
     pub(super) fn project_delta(&mut self, (layer, net): (usize, DeltaNet), plan: &Plan) -> Result<(), BackendError> {
         let (rows, hidden, stride) = (plan.rows, self.spec.hidden, self.qkv_stride(layer));
         let block = &self.weights.blocks[layer];

@@ -1,5 +1,4 @@
-//! Gated delta nets: rows through states, to the bit as the CPU does them, however they are cut into passes; logs,
-//! and gates.
+//! Gated delta nets: rows through states, logs and gates, to the bit as on the CPU.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A gated delta net: states of candidates, read and written once for all rows of a step, and a prompt's rows.
+//! A gated delta net: states of candidates, read and written once for all rows of a step; a prompt's rows.
 
 use std::sync::Arc;
 
