@@ -27,7 +27,7 @@ struct AttentionParams {
   const Span* spans;
   const Tile* tiles;
   int q_stride;
-  int layer;
+  int before;  // floats of a position in the layers before
   int kv_heads;
   int group;  // query heads of a key/value head
   int dim;
@@ -49,7 +49,7 @@ DEVICE void stage(const AttentionParams& p, const Span& span, int head, int part
     const float* region = position < span.shared_len ? span.shared : span.own;
     const int capacity = position < span.shared_len ? span.shared_capacity : span.own_capacity;
     const int index = position < span.shared_len ? position : position - span.shared_len;
-    to[key * (p.dim + 1) + d] = region[kv_index(p.layer, p.kv_heads, head, part, capacity, index, p.dim) + d];
+    to[key * (p.dim + 1) + d] = region[kv_index(p.before, head, part, capacity, index, p.dim) + d];
   }
 }
 
@@ -145,16 +145,18 @@ DEVICE void attend(const AttentionParams& p) {
 KERNEL(attention_chunk, AttentionParams, 128) { attend<false>(p); }
 
 // attention_merge: chunks put together by their log-sum-exp in ascending order (online softmax, arXiv
-// 1805.02867).
-//   shapes   sums, norms as above; positions [rows], negative of padding; out [rows, heads * dim] f32
+// 1805.02867). A sink is one more score, which takes a share of the softmax and adds nothing.
+//   shapes   sums, norms as above; positions [rows], negative of padding; sinks [heads] f32, null where there
+//            are none; out [rows, heads * dim] f32
 //   launch   grid (rows), 128 threads
 //   bytes    rows * heads * (dim + 2) * 4 * chunks + rows * heads * dim * 4
-//   twin     `Outcome::merge`
-//   order    by chunk
+//   twin     `Outcome::merge`, `Unit::write` in src/backend/cpu/attention.rs
+//   order    by chunk, then the sink
 struct AttentionMergeParams {
   const float* sums;
   const float* norms;
   const int* positions;
+  const float* sinks;
   float* out;
   int rows;
   int heads;
@@ -183,6 +185,7 @@ KERNEL(attention_merge, AttentionMergeParams, 128) {
       norm = norm * old + next_norm * fresh;
       sum = sum * old + next_sum * fresh;
     }
+    if (p.sinks) norm += exponential(p.sinks[i / p.dim] - most);
     p.out[(size_t)row * p.heads * p.dim + i] = sum / norm;
   }
 }

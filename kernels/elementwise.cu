@@ -9,7 +9,7 @@ struct ActivateParams {
   float* out;
   int rows;
   int width;
-  int kind;  // 0 SiLU, 1 GELU, 2 GELU by tanh, 3 ReLU
+  int kind;  // 0 SiLU, 1 GELU, 2 GELU by tanh, 3 ReLU, 4 a clamped swish of a gate and what it gates
   int gated;
 };
 
@@ -32,13 +32,20 @@ DEVICE float activated(float x, int kind) {
   return x > 0.0f ? x : 0.0f;
 }
 
+// Both are clamped, the gate from above (`GptOssExperts` of transformers).
+DEVICE float clamped_swish(float gate, float up) {
+  gate = gate > 7.0f ? 7.0f : gate;
+  up = up < -7.0f ? -7.0f : up > 7.0f ? 7.0f : up;
+  return gate / (1.0f + exponential(-1.702f * gate)) * (1.0f + up);
+}
+
 KERNEL(activate, ActivateParams, 256) {
   const size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
   if (i >= (size_t)p.rows * p.width) return;
   const size_t row = i / p.width, column = i % p.width;
   if (p.gated) {
     const float* gate = p.in + row * 2 * p.width + column;
-    p.out[i] = activated(gate[0], p.kind) * gate[p.width];
+    p.out[i] = p.kind == 4 ? clamped_swish(gate[0], gate[p.width]) : activated(gate[0], p.kind) * gate[p.width];
   } else {
     p.out[i] = activated(p.in[i], p.kind);
   }
@@ -62,24 +69,24 @@ KERNEL(add_scaled, AddScaledParams, 256) {
   if (i < p.len) p.x[i] += p.scale * p.branch[i];
 }
 
-// scale_logits: logits *= scale, or cap * tanh(scale * logit / cap)
-//   shapes   logits [len] f32
+// scale_values: x *= scale, or cap * tanh(scale * x / cap)
+//   shapes   x [len] f32
 //   launch   grid (ceil(len / 256)), 256 threads
 //   bytes    len * 8
 //   twin     `head` in src/backend/cpu/pass.rs
 //   order    element by element
-struct ScaleLogitsParams {
-  float* logits;
+struct ScaleValuesParams {
+  float* x;
   u64 len;
   float scale;
   float soft_cap;  // 0: none
 };
 
-KERNEL(scale_logits, ScaleLogitsParams, 256) {
+KERNEL(scale_values, ScaleValuesParams, 256) {
   const u64 i = (u64)blockIdx.x * 256 + threadIdx.x;
   if (i >= p.len) return;
-  const float x = p.logits[i];
-  p.logits[i] = p.soft_cap > 0.0f ? soft_capped(x, p.scale, p.soft_cap) : x * p.scale;
+  const float x = p.x[i];
+  p.x[i] = p.soft_cap > 0.0f ? soft_capped(x, p.scale, p.soft_cap) : x * p.scale;
 }
 
 // gather_rows: out[i] = in[rows[i]]

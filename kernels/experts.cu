@@ -3,16 +3,18 @@
 // expert by expert, so that those of an expert are rows of a product.
 
 // choose_experts: the `used` largest logits of each row, of equal ones the first, in ascending order of their numbers;
-// their shares are exp(logit - largest) over the sum of all, or, normalised, of those that are taken.
+// their shares are exp(logit - largest) over the sum of all, or, normalised, of those that are taken; times a factor
+// of the expert, if experts have such.
 //   shapes   logits [rows, count] f32; positions [rows], negative of padding, which takes none: -1;
-//            chosen, shares [rows, used]
+//            factors [count] f32 or null; chosen, shares [rows, used]
 //   launch   grid (rows), 32 threads, used * 8 bytes of shared memory; used <= count
 //   bytes    rows * (used * count * 4 (all but the first from the cache) + used * 8)
-//   twin     `choose` in src/backend/cpu/experts.rs
+//   twin     `choose` in src/backend/cpu/experts.rs, `mlp_and_experts` in src/backend/cpu/beside.rs
 //   order    exponentials are added as `ops::softmax` does, those taken in descending order. Rows never meet.
 struct ChooseExpertsParams {
   const float* logits;
   const int* positions;
+  const float* factors;
   int* chosen;
   float* shares;
   int count;
@@ -74,7 +76,8 @@ KERNEL(choose_experts, ChooseExpertsParams, 32) {
     int before = 0;
     for (int other = 0; other < p.used; other++) before += numbers[other] < numbers[n];
     chosen[before] = numbers[n];
-    shares[before] = taken[n] / (p.normalised ? total : all);
+    const float share = taken[n] / (p.normalised ? total : all);
+    shares[before] = p.factors ? share * p.factors[numbers[n]] : share;
   }
 }
 

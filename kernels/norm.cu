@@ -1,9 +1,10 @@
 // norm_rows: out = x / sqrt(mean(x^2) + eps) * weight (arXiv 1910.07467), or, centred, (x - mean) / sqrt(variance + eps) *
 // weight + bias (arXiv 1607.06450), of `per_row` parts of each row: the row itself, or its heads.
-//   shapes   x [rows, per_row, width] with x_stride floats between rows; out likewise; weight, bias [width] f32
+//   shapes   x [rows, per_row, width] with x_stride floats between rows; out likewise; weight, bias [width] f32,
+//            the weight null where there is none
 //   launch   grid (rows * per_row), 128 threads; out may be x
 //   bytes    rows * per_row * width * 8
-//   twin     `ops::norm`
+//   twin     `ops::norm`, `ops::rms_norm_plain`
 //   order    thread t sums elements t, t + 128, ...; threads by `block_sum`
 struct NormRowsParams {
   const float* x;
@@ -33,7 +34,7 @@ KERNEL(norm_rows, NormRowsParams, 128) {
   for (int i = threadIdx.x; i < p.width; i += 128) squares += (x[i] - mean) * (x[i] - mean);
   const float scale = 1.0f / sqrtf(block_sum(squares, memory) / (float)p.width + p.eps);
   for (int i = threadIdx.x; i < p.width; i += 128) {
-    const float y = (x[i] - mean) * scale * p.weight[i];
-    out[i] = p.centred ? y + p.bias[i] : y;
+    const float y = (x[i] - mean) * scale, weighted = p.weight ? y * p.weight[i] : y;
+    out[i] = p.centred ? weighted + p.bias[i] : weighted;
   }
 }

@@ -106,9 +106,10 @@ DEVICE F16 narrow(float x, F16) {
   return near;
 }
 
-// Address of a key (part 0) or a value (part 1) `[dim]`. K/V is [layer][head][part][capacity][dim].
-DEVICE size_t kv_index(int layer, int heads, int head, int part, int capacity, int index, int dim) {
-  return ((((size_t)layer * heads + head) * 2 + part) * capacity + index) * dim;
+// Address of a key (part 0) or a value (part 1) `[dim]`. K/V is [layer][head][part][capacity][dim], where layers
+// may have heads of their own: `before` are the floats of a position in the layers before.
+DEVICE size_t kv_index(int before, int head, int part, int capacity, int index, int dim) {
+  return (size_t)before * capacity + (((size_t)head * 2 + part) * capacity + index) * dim;
 }
 
 // The first position that `position` sees through a window; 0 is no window.

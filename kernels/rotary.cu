@@ -1,15 +1,17 @@
 // rotary_store: rotates the query heads of each row in place, and stores its rotated keys and its values at the row's
 // own position (RoPE, arXiv 2104.09864).
-//   shapes   qkv [rows, (heads + 2 * kv_heads) * dim] f32; table [positions][cosine, sine][pairs] f32, null without
-//            rotation; row_spans [rows], negative of padding;
+//   shapes   qkv [rows, (heads + 2 * kv_heads) * dim] f32 with stride floats between rows, of no key/value heads where K/V is
+//            another layer's; table [positions][cosine, sine][pairs] f32, null without rotation; growth [positions] f32, a
+//            factor of rotated queries, or null; row_spans [rows], negative of padding;
 //            spans with K/V [layer][kv_head][key, value][capacity][dim] f32
 //   launch   grid (rows), 128 threads; positions of the rows lie inside of the table and of `own`
 //   bytes    rows * (heads * dim * 8 + kv_heads * dim * 16)
 //   twin     `RotaryTable::rotate`, `Region::store`
-//   order    two products and a sum per element
+//   order    two products and a sum per element, then the factor
 struct RotaryStoreParams {
   float* qkv;
   const float* table;
+  const float* growth;
   const Span* spans;
   const int* row_spans;
   int heads;
@@ -17,7 +19,9 @@ struct RotaryStoreParams {
   int dim;
   int pairs;
   int interleaved;
-  int layer;
+  int before;  // floats of a position in the layers before
+  int stride;
+  int padding;
 };
 
 // Element `d` of a head, rotated.
@@ -37,16 +41,17 @@ KERNEL(rotary_store, RotaryStoreParams, 128) {
   const int position = span.start + (row - span.first_row), place = position - span.shared_len;
   const int pairs = p.table ? p.pairs : 0;
   const float* angles = p.table + (size_t)position * 2 * pairs;
-  float* queries = p.qkv + (size_t)row * (p.heads + 2 * p.kv_heads) * p.dim;
+  float* queries = p.qkv + (size_t)row * p.stride;
   const float* keys = queries + p.heads * p.dim;
   const float* values = keys + p.kv_heads * p.dim;
   for (int i = threadIdx.x; i < p.kv_heads * p.dim; i += 128) {
     const int head = i / p.dim, d = i % p.dim;
-    const size_t key = kv_index(p.layer, p.kv_heads, head, 0, span.own_capacity, place, p.dim);
-    const size_t value = kv_index(p.layer, p.kv_heads, head, 1, span.own_capacity, place, p.dim);
+    const size_t key = kv_index(p.before, head, 0, span.own_capacity, place, p.dim);
+    const size_t value = kv_index(p.before, head, 1, span.own_capacity, place, p.dim);
     span.own[key + d] = rotated(keys + head * p.dim, angles, d, pairs, p.interleaved);
     span.own[value + d] = values[i];
   }
+  const float growth = p.growth ? p.growth[position] : 1.0f;
   // A thread has both elements of a pair.
   for (int i = threadIdx.x; i < p.heads * pairs; i += 128) {
     float* head = queries + i / pairs * p.dim;
@@ -54,7 +59,11 @@ KERNEL(rotary_store, RotaryStoreParams, 128) {
     const int first = p.interleaved ? 2 * pair : pair, second = p.interleaved ? 2 * pair + 1 : pair + pairs;
     const float a = rotated(head, angles, first, pairs, p.interleaved);
     const float b = rotated(head, angles, second, pairs, p.interleaved);
-    head[first] = a;
-    head[second] = b;
+    head[first] = a * growth;
+    head[second] = b * growth;
+  }
+  const int rest = p.dim - 2 * pairs;
+  for (int i = threadIdx.x; i < p.heads * rest && p.growth; i += 128) {
+    queries[i / rest * p.dim + 2 * pairs + i % rest] *= growth;
   }
 }

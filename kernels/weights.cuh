@@ -9,9 +9,12 @@
 //            of a lane's eight is in nibble i / 2 + 4 (i % 2) of a word
 //   upper    [panel][chunk][8 rows][4 lanes][4 blocks]: of codes of 5 and 6 bits what is above the low four, a byte or two
 //            for eight codes, in the order of their nibbles
-//   scales   [panel][chunk][8 rows][blocks]: bf16, or f16, or f16 and f16 that is added; with units two bytes
+//   scales   [panel][chunk][8 rows][blocks]: bf16, or f16, or f16 and f16 that is added; with units two bytes, or one;
+//            or the exponent of a power of two, with 128 added, in a byte
 //   units    [panel][stride / 256][8 rows]: f16 that the scale's byte multiplies, and f16 for the minimum's; or one f16
-//            for the scales of both halves of a block
+//            for the scales of both halves of a block, or for one scale
+//
+// Codes of four bits may be places in a table of 16 whole numbers.
 //
 // stride = inputs up to whole chunks, of f32 up to a multiple of 8; what is beyond inputs and outputs is zero.
 //
@@ -79,23 +82,34 @@ struct Floats {
   }
 };
 
-// As `Kind` in src/model/blocks.rs.
+// As `Kind` in src/model/blocks.rs; widths of codes as `Bits` there.
 #define SCALE_BF16 0
 #define SCALE_F16 1
 #define SCALE_AND_ADDED 2
 #define MINIMA 3
 #define HALVES 4
+#define SIGNED 7
+#define EXPONENT 8
+
+// Tables of the BITS above 8: their 16 numbers in ascending order of the codes, a byte each with 128 added, FIRST ..
+// FOURTH of four bytes. src/backend/cuda/kernels.rs writes them from `Bits::table`.
+template <int BITS>
+struct Table {
+  enum : u32 { FIRST, SECOND, THIRD, FOURTH };
+};
 
 // Weights that are stored as codes.
 template <int BITS, int KIND>
 struct Codes {
+  typedef Table<BITS> Places;
   static const int STEP = BITS == 8 ? 64 : 128, BLOCKS = STEP / 32;
   static const bool HAS_MIN = KIND == SCALE_AND_ADDED || KIND == MINIMA, HAS_HALVES = KIND == HALVES;
-  static const int OFFSET = HAS_MIN ? 0 : 1 << (BITS - 1);
+  static const bool HAS_TABLE = BITS > 8;
+  static const int OFFSET = HAS_MIN ? 0 : HAS_TABLE ? 128 : 1 << (BITS - 1);
   // Bytes of a row in a chunk: what is above the low four bits, scales; of a row in 256 inputs: units.
   static const int UPPER_BYTES = BITS == 6 ? 32 : BITS == 5 ? 16 : 0;
-  static const int SCALE_BYTES = BLOCKS * (KIND == SCALE_AND_ADDED ? 4 : 2);
-  static const int UNIT_BYTES = KIND == MINIMA ? 4 : KIND == HALVES ? 2 : 0;
+  static const int SCALE_BYTES = BLOCKS * (KIND == SCALE_AND_ADDED ? 4 : KIND == SIGNED || KIND == EXPONENT ? 1 : 2);
+  static const int UNIT_BYTES = KIND == MINIMA ? 4 : KIND == HALVES || KIND == SIGNED ? 2 : 0;
 
   // Scale (of half `half`) and minimum of block `block`; scales and units are those of the row.
   DEVICE float scale(const u16* scales, const u16* units, int block, int half) {
@@ -103,7 +117,10 @@ struct Codes {
     if (KIND == SCALE_F16) return half_to_float(scales[block]);
     if (KIND == SCALE_AND_ADDED) return half_to_float(scales[2 * block]);
     if (KIND == MINIMA) return half_to_float(units[0]) * (float)(scales[block] & 255);
-    const int byte = scales[block] >> (8 * half) & 255;
+    const int small = ((const u8*)scales)[block];
+    // The two smallest powers have no leading 1.
+    if (KIND == EXPONENT) return from_bits(small < 2 ? 0x00200000u << small : (u32)(small - 1) << 23);
+    const int byte = KIND == SIGNED ? small : scales[block] >> (8 * half) & 255;
     return half_to_float(units[0]) * (float)((byte ^ 128) - 128);
   }
   DEVICE float minimum(const u16* scales, const u16* units, int block) {
@@ -128,6 +145,11 @@ struct Codes {
         code = ((const u32*)m.codes)[lane * 4 + at.block] >> (4 * nibble) & 15;
         if (BITS == 5) code |= (m.upper[lane * 4 + at.block] >> nibble & 1) << 4;
         if (BITS == 6) code |= (((const u16*)m.upper)[lane * 4 + at.block] >> (2 * nibble) & 3) << 4;
+        if (HAS_TABLE) {
+          const u32 lower = code < 4 ? Places::FIRST : Places::SECOND;
+          const u32 upper = code < 12 ? Places::THIRD : Places::FOURTH;
+          code = (code < 8 ? lower : upper) >> (code % 4 * 8) & 255;
+        }
       }
       to[i] = factor * (float)((int)code - OFFSET);
       if (HAS_MIN) to[i] -= less;
@@ -149,6 +171,13 @@ struct Codes {
     if (BITS == 6) {
       const u32 bits = upper[block / 2] >> (16 * (block % 2));
       two |= ((bits & 255) | (bits & 65280) << 8) >> (2 * pair) << 4 & 0x00300030u;
+    }
+    if (HAS_TABLE) {
+      // The lower three bits of both codes pick bytes of either half of the table, the fourth says which half.
+      const u32 places = (two | two >> 8) & 0x0707u, fourth = (two >> 3 & 0x00010001u) * 255;
+      const u32 low = __byte_perm(Places::FIRST, Places::SECOND, places);
+      const u32 high = __byte_perm(Places::THIRD, Places::FOURTH, places);
+      two = ((low & ~fourth) | (high & fourth)) & 0x00ff00ffu;
     }
     return less_halves(two | 0x64006400u, less);
   }

@@ -21,6 +21,7 @@
 //! | file | part |
 //! |---|---|
 //! | `sequences` | owners of K/V, and which rows are allowed |
+//! | `states` | states of sequences in place of K/V, and how far back they reach |
 //! | `slabs` | cuts of long passes |
 //! | `weights`, `storage` | the weights of a model, and how they are stored |
 //! | `rotary` | angles |
@@ -35,6 +36,7 @@ mod plain;
 mod rotary;
 mod sequences;
 mod slabs;
+mod states;
 mod storage;
 mod weights;
 

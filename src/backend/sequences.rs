@@ -5,25 +5,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::{BackendError, Rows, SeqId, Span};
-use crate::model::spec::Heads;
-
-/// Sizes of the K/V of one model.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// Blocks of the model.
-    pub layers: usize,
-    /// Key/value heads.
-    pub heads: usize,
-    /// Width of a head.
-    pub head_dim: usize,
-}
-
-impl Shape {
-    /// Of a model with this many layers of these heads.
-    pub fn new(layers: usize, heads: Heads) -> Self {
-        Self { layers, heads: heads.kv, head_dim: heads.dim }
-    }
-}
 
 /// A place where K/V can be.
 pub trait Regions {

@@ -75,7 +75,7 @@ pub struct BesideWeights<M, V> {
     /// Of what the router reads, divided by the root of `hidden`.
     pub router_norm: NormWeights<V>,
     /// Factors of the experts, `[experts]`.
-    pub scale: Vec<f32>,
+    pub scale: V,
     /// Of the MLP's output.
     pub mlp_norm: NormWeights<V>,
     /// Of the experts' input.
@@ -123,7 +123,7 @@ pub struct BlockWeights<M, V> {
     /// Of the router, `[experts]`.
     pub router_bias: Option<V>,
     /// Of each query head.
-    pub sinks: Option<Vec<f32>>,
+    pub sinks: Option<V>,
 }
 
 /// Weights of a gated delta net beside its larger matrices.
@@ -356,7 +356,7 @@ impl<P: Packer> Walk<'_, P> {
             },
             router_bias: self
                 .vector_if(spec.mlp.experts.is_some_and(|experts| experts.router_bias), &of(&[B::RouterBias]))?,
-            sinks: if spec.attention.sinks { Some(self.values(&of(&[B::Sinks]))?) } else { None },
+            sinks: self.vector_if(spec.attention.sinks, &of(&[B::Sinks]))?,
             output_scale: if spec.output_scale { self.values(&of(&[B::OutputScale]))?.first().copied() } else { None },
         })
     }
@@ -404,7 +404,7 @@ impl<P: Packer> Walk<'_, P> {
         Ok(BesideWeights {
             router: self.packer.matrix(&[of(B::Router)], MatrixRole::Router)?,
             router_norm: NormWeights { weight: self.packer.vector(scale)?, bias: None },
-            scale: self.values(&[of(B::ExpertScale)])?,
+            scale: self.packer.vector(self.values(&[of(B::ExpertScale)])?)?,
             mlp_norm: norm(B::BesideMlpNorm)?,
             norm: norm(B::ExpertsNorm)?,
             output_norm: norm(B::ExpertsOutputNorm)?,

@@ -46,6 +46,23 @@ impl ModelSpec {
         self.blocks[block].attention.keys_of.unwrap_or(block)
     }
 
+    /// Number of gated delta nets, which are all alike, and one of them; `None` for models without.
+    pub fn delta_nets(&self) -> Option<(usize, DeltaNet)> {
+        let mut nets = self.blocks.iter().filter_map(|block| block.delta);
+        nets.next().map(|net| (1 + nets.count(), net))
+    }
+
+    /// Number of gated delta nets before a block.
+    pub fn delta_nets_before(&self, block: usize) -> usize {
+        self.blocks[..block].iter().filter(|block| block.delta.is_some()).count()
+    }
+
+    /// Heads that a block computes: no key/value heads where it reads another block's.
+    pub fn made_heads(&self, block: usize) -> Heads {
+        let heads = self.heads_of(block);
+        Heads { kv: if self.makes_keys(block) { heads.kv } else { 0 }, ..heads }
+    }
+
     /// The block has attention with keys and values of its own.
     pub fn makes_keys(&self, block: usize) -> bool {
         self.blocks[block].delta.is_none() && self.keys_of(block) == block

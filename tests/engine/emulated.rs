@@ -4,15 +4,16 @@
 use std::sync::Arc;
 
 use super::architectures::without_last_layer;
-use super::emulator::{ORDERS, gpu};
+use super::emulator::{LATE, ORDERS, gpu};
 use super::gguf;
 use super::golden::{self, check_on};
-use super::network::{Bits, model, tokens};
+use super::network::{Bits, bits, model, pass, tokens};
+use super::states;
 use super::toy::cases::{PLAIN, WARM, options};
 use super::toy::generate;
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
 use bass_tui::backend::cuda::{CudaNetwork, Gpu};
-use bass_tui::backend::{Dtype, HostLogits, LoadOptions, Network, Rows, SeqId, Span, Wanted};
+use bass_tui::backend::{Dtype, HostLogits, LoadOptions, Network, Wanted};
 use bass_tui::engine::{DraftLength, Engine, GenerateOptions, ModelDrafter};
 use bass_tui::model::{Model, TensorType};
 use bass_tui::sampling::{Accept, Sampling};
@@ -43,40 +44,28 @@ golden! {
     codegen: "codegen",
     gemma2: "gemma2",
     gemma3: "gemma3",
+    gemma4: "gemma4",
+    gemma4_with_experts: "gemma4-moe",
+    gemma4_with_inputs_of_blocks_and_shared_keys: "gemma4-e",
+    gpt_oss: "gpt-oss",
     gpt2: "gpt2",
     gpt_bigcode_with_one_key: "gpt-bigcode-mqa",
     granite: "granite",
     llama: "llama",
+    ministral3: "ministral3",
     mixtral: "mixtral",
     opt_with_norms_after_and_projections: "opt-post-proj",
     phi: "phi",
     qwen2: "qwen2",
     qwen3: "qwen3",
     qwen3_moe: "qwen3-moe",
+    qwen3_5: "qwen3-5",
+    qwen3_5_with_experts: "qwen3-5-moe",
+    qwen3_next: "qwen3-next",
     mellum: "mellum",
     phi_with_norms_of_heads: "phi-qk-norm",
     smollm3: "smollm3",
     stablelm_side_by_side: "stablelm-parallel",
-}
-
-#[test]
-fn what_no_kernel_computes_is_named() {
-    let Some(gpu) = gpu(1) else { return };
-    for (case, feature) in [("ministral3", "queries that grow"), ("gemma4", "heads that differ"), ("gpt-oss", "sinks")]
-    {
-        let error = CudaNetwork::new(&model(case), load(Dtype::F32), &gpu).err().expect(case).to_string();
-        assert!(error.contains(feature) && error.contains("--device cpu"), "{error}");
-    }
-}
-
-fn pass(network: &mut impl Network, parts: &[(SeqId, usize, &[u32])], want: Wanted) -> usize {
-    let all: Vec<u32> = parts.iter().flat_map(|part| part.2).copied().collect();
-    let spans: Vec<Span> = parts.iter().map(|&(seq, start, t)| Span { seq, start, len: t.len() }).collect();
-    network.forward(&Rows::chain(&all, &spans), want).expect("a legal pass")
-}
-
-fn bits(network: &impl HostLogits, row: usize) -> Bits {
-    network.logits(row).iter().map(|logit| logit.to_bits()).collect()
 }
 
 /// The windows of the first are shorter than the text, which reaches into the second chunk of attention.
@@ -87,6 +76,10 @@ fn rows_are_the_same_in_any_company_and_any_order_of_threads() {
         ("qwen2-sharded", Dtype::Auto),
         ("mixtral", Dtype::Auto),
         ("qwen3-moe", Dtype::F32),
+        ("qwen3-5-moe", Dtype::F32),
+        ("gemma4-e", Dtype::F32),
+        ("gemma4-moe", Dtype::Auto),
+        ("gpt-oss", Dtype::Auto),
     ];
     for (case, dtype) in cases {
         let model = model(case);
@@ -150,6 +143,8 @@ fn blocks_of_files_are_computed_with_as_the_numbers_that_they_mean() {
         ("llama", "llama", TensorType::Q4_0, 128.0 / 64.0),
         ("mixtral", "llama", TensorType::Q8_0, 128.0 / 32.0),
         ("mixtral", "llama", TensorType::Q4_0, 128.0 / 32.0),
+        ("llama", "llama", TensorType::Iq4Nl, 128.0 / 64.0),
+        ("gpt-oss", "gpt-oss", TensorType::Mxfp4, 128.0 / 32.0),
     ];
     for (case, architecture, dtype, place) in cases {
         let (_folder, path) = gguf::file(case, architecture, dtype);
@@ -238,8 +233,21 @@ fn prompts_are_cut_back_and_what_is_closed_is_given_back() {
 #[test]
 fn drafts_change_nothing_and_greedy_tokens_are_those_of_the_cpu() {
     let Some(gpu) = gpu(4) else { return };
-    for (case, dtype) in [("llama", Dtype::F32), ("qwen2-sharded", Dtype::Auto), ("qwen3-moe", Dtype::F32)] {
-        let (model, draft) = (model(case), without_last_layer(case));
+    // Without its last layer the MLPs of one of these would have other widths.
+    let other = |case| if case == "gemma4-e" { model("gemma") } else { without_last_layer(case) };
+    let cases = [
+        ("llama", Dtype::F32),
+        ("qwen2-sharded", Dtype::Auto),
+        ("qwen3-moe", Dtype::F32),
+        ("qwen3-5", Dtype::F32),
+        ("qwen3-next", Dtype::F32),
+        ("gemma4", Dtype::F32),
+        ("gemma4-e", Dtype::F32),
+        ("gemma4-moe", Dtype::F32),
+        ("gpt-oss", Dtype::F32),
+    ];
+    for (case, dtype) in cases {
+        let (model, draft) = (model(case), other(case));
         let prompt = tokens(36, 40);
         let cpu = Box::new(CpuNetwork::new(&model, load(dtype), Kernels::best()).expect("loadable"));
         let mut cpu = Engine::new(cpu, super::network::model(case).tokenizer, Vec::new(), None);
@@ -290,11 +298,32 @@ fn rejection_gives_the_tokens_of_the_cpu_wherever_the_drafts_are() {
 }
 
 #[test]
-fn models_with_states_are_refused_with_a_sentence() {
-    let Some(gpu) = gpu(0) else { return };
-    for case in ["qwen3-5", "qwen3-5-moe", "qwen3-next"] {
-        let error = CudaNetwork::new(&model(case), load(Dtype::F32), &gpu).err().expect("no kernels for it");
-        let expected = "gated delta nets cannot be computed on cuda yet: use --device cpu";
-        assert_eq!(error.to_string(), expected, "{case}");
+fn states_go_back_on_the_device_and_leave_no_trace() {
+    let Some(gpu) = gpu(LATE) else { return };
+    let of = |case: &str| network(&model(case), Dtype::F32, &gpu);
+    for case in ["qwen3-5", "qwen3-next"] {
+        states::taken_back(case, &mut of(case), &[(1, 0), (5, 3), (7, 7), (17, 9), (2, 0)]);
     }
+    states::written_over("qwen3-5-moe", &mut of("qwen3-5-moe"));
+}
+
+#[test]
+fn states_belong_to_one_sequence_each_and_prompts_keep_some() {
+    let Some(gpu) = gpu(1) else { return };
+    let mut network = network(&model("qwen3-5"), Dtype::F32, &gpu);
+    states::forks_and_strangers(&mut network);
+    assert_eq!(states::cut_back(&mut network, 600), [0, 300, 600]);
+}
+
+/// Matrices in panels of 8 columns and groups of 16 channels.
+#[test]
+fn states_on_the_device_are_counted() {
+    let Some(gpu) = gpu(0) else { return };
+    let mut network = network(&model("qwen3-5"), Dtype::F32, &gpu);
+    states::counted(&mut network, 4 * 4 * (4 * 16 * 24 + 3 * 160));
+    // More than the device has: none of the forks is left.
+    let prompt = network.open(8).expect("memory");
+    let before = network.kv_bytes();
+    network.fork(prompt, 20_000, 1).expect_err("no memory");
+    assert_eq!(network.kv_bytes(), before);
 }

@@ -72,7 +72,16 @@ fn steps(
 /// chosen changes from step to step, and the launches do not.
 #[test]
 fn steps_are_two_graphs_and_one_wait_and_give_the_tokens_of_single_launches() {
-    for (number, case) in [(0, "llama"), (LATE, "llama"), (LATE, "mixtral")] {
+    let cases = [
+        (0, "llama"),
+        (LATE, "llama"),
+        (LATE, "mixtral"),
+        (LATE, "gemma4-moe"),
+        (LATE, "gpt-oss"),
+        (0, "gemma4"),
+        (LATE, "qwen3-5"),
+    ];
+    for (number, case) in cases {
         let Some(gpu) = gpu(number) else { return };
         let (expected, single) = steps(&gpu, case, true, Some(1.1), (24, |_| 3));
         let (found, counted) = steps(&gpu, case, false, Some(1.1), (24, |_| 3));

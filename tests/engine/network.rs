@@ -37,19 +37,19 @@ pub(super) fn tokens(seed: u32, len: usize) -> Vec<u32> {
 
 pub(super) type Bits = Vec<u32>;
 
-pub(super) fn bits(network: &CpuNetwork, row: usize) -> Bits {
+pub(super) fn bits(network: &impl HostLogits, row: usize) -> Bits {
     network.logits(row).iter().map(|logit| logit.to_bits()).collect()
 }
 
 /// One pass over the given `(sequence, start, tokens)`.
-pub(super) fn pass(network: &mut CpuNetwork, parts: &[(SeqId, usize, &[u32])], want: Wanted) -> usize {
+pub(super) fn pass(network: &mut impl Network, parts: &[(SeqId, usize, &[u32])], want: Wanted) -> usize {
     let all: Vec<u32> = parts.iter().flat_map(|part| part.2).copied().collect();
     let spans: Vec<Span> = parts.iter().map(|&(seq, start, t)| Span { seq, start, len: t.len() }).collect();
     network.forward(&Rows::chain(&all, &spans), want).expect("a legal pass")
 }
 
 /// Logits of every position, one row per pass, nothing else in flight.
-pub(super) fn one_by_one(network: &mut CpuNetwork, tokens: &[u32]) -> Vec<Bits> {
+pub(super) fn one_by_one(network: &mut impl HostLogits, tokens: &[u32]) -> Vec<Bits> {
     let seq = network.open(tokens.len()).expect("memory");
     let logits = (0..tokens.len())
         .map(|at| {

@@ -44,7 +44,7 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
 use attention::Scratch;
-use delta::state::{Plan, States};
+use delta::state::Sizes;
 pub use gemm::Kernels;
 use kv::{Layout, Region};
 use load::CpuWeights;
@@ -54,8 +54,9 @@ use pool::Pool;
 
 use super::device::{Loader, Unusable, UsableDevice};
 use super::rotary::RotaryTables;
-use super::sequences::{Sequences, contract};
+use super::sequences::Sequences;
 use super::slabs::slabs;
+use super::states::{Plan, States};
 use super::storage::Storage;
 use super::{
     BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Wanted, host,
@@ -87,7 +88,7 @@ pub struct CpuNetwork {
     rotary: RotaryTables,
     sequences: Sequences<Layout>,
     /// Of gated delta nets.
-    states: States,
+    states: States<Sizes>,
     /// Plans of the slab at hand, one for each piece.
     plans: Vec<Plan>,
     /// Layers of the K/V of paths through trees: one of each kind.
@@ -124,13 +125,13 @@ impl CpuNetwork {
         let (weights, storage) = load::pack(model, options.dtype, (&pool, &kernels), cache)?;
         let spec = model.spec.clone();
         let layout = Layout::new((0..spec.blocks.len()).map(|block| {
-            let heads = spec.heads_of(block);
-            (if spec.makes_keys(block) { heads.kv } else { 0 }, heads.dim)
+            let heads = spec.made_heads(block);
+            (heads.kv, heads.dim)
         }));
         Ok(Self {
             rotary: RotaryTables::new(&spec.blocks),
             sequences: Sequences::new(layout.clone(), spec.context),
-            states: States::new(&spec)?,
+            states: States::new(Sizes::of(&spec))?,
             plans: Vec::new(),
             paths: layout.kinds(),
             scratch: (0..pool.threads()).map(|_| Mutex::default()).collect(),
@@ -151,20 +152,6 @@ impl CpuNetwork {
     pub fn hidden(&self, row: usize) -> &[f32] {
         let width = self.spec.embedding.width;
         self.hidden.get(row * width..(row + 1) * width).unwrap_or_default()
-    }
-
-    /// Checks what states ask of rows, before anything is changed.
-    fn check_states(&self, rows: &Rows<'_>) -> Result<(), BackendError> {
-        if self.states.sizes.is_some() && rows.parents.is_some() {
-            return Err(contract("rows of a tree, but the states of this model go from row to row".to_owned()));
-        }
-        for span in rows.spans {
-            let cut = self.states.cut_point(span.seq, span.start);
-            if cut != span.start {
-                return Err(contract(format!("{span:?}, but its sequence can be cut back to {cut} positions")));
-            }
-        }
-        Ok(())
     }
 
     /// The rows of trees with their places; none of chains.
@@ -225,19 +212,19 @@ impl Network for CpuNetwork {
 
     fn open(&mut self, capacity: usize) -> Result<SeqId, BackendError> {
         let seq = self.sequences.open(capacity)?;
-        self.states.open(seq, capacity);
+        self.states.open(seq, capacity).inspect_err(|_| self.sequences.close(seq))?;
         Ok(seq)
     }
 
     fn fork(&mut self, prompt: SeqId, n: usize, tail: usize) -> Result<Vec<SeqId>, BackendError> {
         let forks = self.sequences.fork(prompt, n, tail)?;
-        self.states.fork(prompt, &forks);
+        self.states.fork(prompt, &forks).inspect_err(|_| forks.iter().for_each(|&seq| self.sequences.close(seq)))?;
         Ok(forks)
     }
 
     fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError> {
         self.sequences.check(rows, self.spec.vocab_size)?;
-        self.check_states(rows)?;
+        self.states.check(rows)?;
         let wanted = match want {
             Wanted::Nothing => 0,
             Wanted::Last => rows.spans.len(),
@@ -299,11 +286,7 @@ impl Network for CpuNetwork {
     }
 
     fn resize(&mut self, prompt: SeqId, len: usize, capacity: usize) -> Result<(), BackendError> {
-        let cut = self.states.cut_point(prompt, len);
-        if cut != len {
-            let what = format!("{len} positions of {prompt:?}, whose state can be cut back to {cut}");
-            return Err(contract(what));
-        }
+        self.states.check_cut(prompt, len)?;
         self.sequences.resize(prompt, len, capacity)?;
         self.states.resize(prompt, len, capacity);
         Ok(())
@@ -339,8 +322,9 @@ impl Network for CpuNetwork {
 /// Reference twins of the kernels of other devices.
 #[cfg(test)]
 pub mod twins {
+    pub use super::delta::{recurrence, to_length, to_rates};
     pub use super::experts::choose;
-    pub use super::pack::Packed;
+    pub use super::pack::{F32x16, NR, Packed};
     pub use super::pool::Pool;
     pub use super::quantized::tests::blocks;
     /// Norms and activations.

@@ -192,8 +192,7 @@ impl CpuNetwork {
 
     /// Widths of query, key and value of a row in a block.
     fn qkv_widths(&self, layer: usize) -> [usize; 3] {
-        let Heads { query, kv, dim } = self.spec.heads_of(layer);
-        let kv = if self.spec.keys_of(layer) == layer { kv } else { 0 };
+        let Heads { query, kv, dim } = self.spec.made_heads(layer);
         [query * dim, kv * dim, kv * dim]
     }
 

@@ -8,10 +8,10 @@ use std::sync::{Arc, PoisonError};
 use super::CudaNetwork;
 use super::gpu::Buffer;
 use super::kernels::{self, Choice, Chosen, Filters, Patch, Pointer};
-use super::pass::Work;
 use super::plan::round_up;
 use super::queue::{Again, Queue};
-use crate::backend::{BackendError, Candidate, Drafts, HostLogits, Rows, Span, Wanted};
+use super::work::Work;
+use crate::backend::{BackendError, Candidate, Drafts, HostLogits, Network, Rows, Span, Wanted};
 use crate::sampling::{Accept, Accepted, Draft, Proposal, alternatives};
 
 /// Task of a kernel for a row: `mode` in `kernels/sampling.cu`.
@@ -166,7 +166,8 @@ impl CudaNetwork {
             self.run(&Rows::chain(&tokens, &spans), Wanted::Last, &patches, Again::Likely)?;
             self.choose(choices)?;
         }
-        self.queue.start(Again::Likely)?;
+        let started = self.queue.start(Again::Likely);
+        started.map_err(|error| self.failed(candidates.iter().map(|candidate| candidate.seq), error))?;
         let (number, batch) = (NUMBER.fetch_add(1, Ordering::Relaxed), Arc::new(batch));
         let mut batches = self.queue.batches.lock().unwrap_or_else(PoisonError::into_inner);
         batches.retain(|_, batch| batch.strong_count() > 0);
@@ -250,8 +251,8 @@ impl CudaNetwork {
         self.run(&Rows::chain(&tokens, &spans), Wanted::All, &patches, Again::Likely)?;
         let mut chosen = vec![Chosen { token: 0, logprob: 0.0, accepted: 0 }; choices.len()];
         let there = self.choose(choices)?;
-        self.queue.start(Again::Likely)?;
-        self.queue.read(there, &mut chosen)?;
+        let done = self.queue.start(Again::Likely).and_then(|()| self.queue.read(there, &mut chosen));
+        done.map_err(|error| self.failed(candidates.iter().map(|candidate| candidate.seq), error))?;
 
         let mut rows = chosen.into_iter();
         let mut all = Vec::with_capacity(candidates.len());
@@ -267,7 +268,7 @@ impl CudaNetwork {
                 count => (0..=accepted).map(|i| alternatives(self.logits(first + i), count)).collect(),
             };
             all.push(Accepted { accepted, tokens, logprobs, alternatives });
-            self.sequences.set_len(candidate.seq, candidate.tokens.len() + accepted);
+            self.set_len(candidate.seq, candidate.tokens.len() + accepted);
         }
         Ok(Some(all))
     }

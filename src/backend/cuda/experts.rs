@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::gpu::{Buffer, Gpu};
 use super::kernels::{self, Pointer};
 use super::matrix::{Matrix, Method, STORAGES};
-use super::pass::Work;
 use super::plan::Attended;
 use super::products::{activate, linear};
 use super::queue::Queue;
+use super::work::Work;
 use crate::backend::BackendError;
 use crate::backend::weights::{BlockWeights, MlpWeights};
 use crate::model::spec::{Experts, Mlp};
@@ -24,9 +24,11 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Experts of a block; `None` where it has but one MLP.
+    /// Experts of a block, in place of its MLP or beside it; `None` where it has but one MLP.
     pub fn new(gpu: &Arc<Gpu>, block: &BlockWeights<Matrix, Buffer>) -> Result<Option<Self>, BackendError> {
-        block.router.as_ref().map(|_| Self::of(gpu, &block.mlps)).transpose()
+        let instead = block.router.as_ref().map(|_| &block.mlps);
+        let beside = block.beside.as_ref().map(|beside| &beside.mlps);
+        instead.or(beside).map(|mlps| Self::of(gpu, mlps)).transpose()
     }
 
     /// Of these experts.
@@ -187,38 +189,61 @@ pub fn most_groups(choices: usize, experts: usize, most: usize) -> usize {
     taken + (choices - taken) / most
 }
 
-/// The experts of a block on rows that lie back to back, stored in `out` or added to it. `up` and
-/// `activated` have room for all places.
+/// Router of a block.
+pub struct Router<'a> {
+    pub weights: &'a Matrix,
+    pub bias: Option<&'a Buffer>,
+    /// Factors of the shares.
+    pub factors: Option<&'a Buffer>,
+}
+
+impl Router<'_> {
+    /// Which experts rows take, which lie back to back in `x`, and which rows are multiplied together.
+    pub fn choose(&self, queue: &Queue, room: &Room, x: Pointer, rows: &Attended) {
+        let &Room { spec, choices, groups, logits, chosen, shares, places, together, .. } = room;
+        let (count, used) = (spec.count as i32, spec.used as i32);
+        linear(queue, (self.weights, self.bias), (x, logits), rows.rows, false);
+        let params = kernels::ChooseExperts {
+            logits,
+            positions: rows.positions,
+            factors: self.factors.map_or(0, Buffer::at),
+            chosen,
+            shares,
+            count,
+            used,
+            normalised: i32::from(spec.normalised),
+            padding: 0,
+        };
+        let memory = spec.used * (size_of::<f32>() + size_of::<i32>());
+        queue.launch(&kernels::CHOOSE_EXPERTS, [rows.rows, 1, 1], memory, params);
+        let params = kernels::GroupChoices {
+            chosen,
+            rows: room.rows,
+            places,
+            together,
+            choices: choices as i32,
+            used,
+            experts: count,
+            groups: groups as i32,
+            most: TOGETHER as i32,
+            padding: 0,
+        };
+        queue.launch(&kernels::GROUP_CHOICES, [1, 1, 1], spec.count * size_of::<i32>(), params);
+    }
+}
+
+/// The chosen experts on rows that lie back to back, stored in `out` or added to it. `up` and `activated`
+/// have room for all places.
 pub fn experts(
     queue: &Queue,
     mlp: Mlp,
-    (router, tables): (&Matrix, &Tables),
-    room: &Room,
+    (tables, room): (&Tables, &Room),
     (up, activated): (Pointer, Pointer),
     (x, out): (Pointer, Pointer),
-    (rows, add): (&Attended, bool),
+    (rows, add): (usize, bool),
 ) {
-    let &Room { spec, choices, groups, logits, chosen, shares, places, together, inputs, outputs, .. } = room;
-    let (hidden, count, used) = (router.inputs, spec.count as i32, spec.used as i32);
-    linear(queue, (router, None), (x, logits), rows.rows, false);
-    let normalised = i32::from(spec.normalised);
-    let positions = rows.positions;
-    let params = kernels::ChooseExperts { logits, positions, chosen, shares, count, used, normalised, padding: 0 };
-    let memory = spec.used * (size_of::<f32>() + size_of::<i32>());
-    queue.launch(&kernels::CHOOSE_EXPERTS, [rows.rows, 1, 1], memory, params);
-    let params = kernels::GroupChoices {
-        chosen,
-        rows: room.rows,
-        places,
-        together,
-        choices: choices as i32,
-        used,
-        experts: count,
-        groups: groups as i32,
-        most: TOGETHER as i32,
-        padding: 0,
-    };
-    queue.launch(&kernels::GROUP_CHOICES, [1, 1, 1], spec.count * size_of::<i32>(), params);
+    let &Room { spec, groups, chosen, shares, places, together, inputs, outputs, .. } = room;
+    let (hidden, used) = (tables.down.outputs, spec.used as i32);
     let params = kernels::GatherRows { x, rows: room.rows, out: inputs, width: hidden as i32, padding: 0 };
     queue.launch(&kernels::GATHER_ROWS, [room.size, 1, 1], 0, params);
 
@@ -236,5 +261,5 @@ pub fn experts(
         add: i32::from(add),
         padding: 0,
     };
-    queue.launch(&kernels::ADD_EXPERTS, [rows.rows, 1, 1], 0, params);
+    queue.launch(&kernels::ADD_EXPERTS, [rows, 1, 1], 0, params);
 }

@@ -21,8 +21,28 @@ pub static SOURCE: LazyLock<String> = LazyLock::new(|| {
     };
     let (types, list): (Vec<_>, Vec<_>) = TILED.iter().map(of).unzip();
     let list = format!("#define TILED_STORAGES(EACH) {}\n", list.join(" "));
-    [HEADERS.concat(), types.concat(), list, KERNELS.concat()].concat()
+    [HEADERS.concat(), tables(), types.concat(), list, KERNELS.concat()].concat()
 });
+
+/// `Table` of `kernels/weights.cuh` for all codes that are places in a table.
+fn tables() -> String {
+    let mut known = Vec::new();
+    for bits in TILED.iter().filter_map(|tiled| Some(tiled.storage.format()?.bits)) {
+        if !known.contains(&bits) {
+            known.push(bits);
+        }
+    }
+    let of = |bits: Bits| {
+        let words = bits.table()?.as_chunks::<4>().0.iter().zip(["FIRST", "SECOND", "THIRD", "FOURTH"]);
+        let word = |(four, name): (&[i8; 4], &str)| {
+            let bytes = four.map(|number| (i32::from(number) + bits.offset()) as u8);
+            format!("{name} = {:#x}u", u32::from_le_bytes(bytes))
+        };
+        let words = words.map(word).collect::<Vec<_>>().join(", ");
+        Some(format!("template <> struct Table<{}> {{ enum : u32 {{ {words} }}; }};\n", bits as u8))
+    };
+    known.into_iter().filter_map(of).collect()
+}
 
 const HEADERS: [&str; 2] = [include_str!("../../../kernels/prelude.cuh"), include_str!("../../../kernels/weights.cuh")];
 
@@ -36,6 +56,9 @@ const KERNELS: &[&str] = &[
     include_str!("../../../kernels/experts.cu"),
     include_str!("../../../kernels/attention.cu"),
     include_str!("../../../kernels/elementwise.cu"),
+    include_str!("../../../kernels/gates.cu"),
+    include_str!("../../../kernels/delta.cu"),
+    include_str!("../../../kernels/layer_inputs.cu"),
     include_str!("../../../kernels/sampling.cu"),
     #[cfg(test)]
     include_str!("../../../kernels/measure.cu"),
@@ -85,7 +108,15 @@ kernels! {
     ATTENTION_MERGE: "attention_merge", 128, AttentionMerge;
     ACTIVATE: "activate", 256, Activate;
     ADD_SCALED: "add_scaled", 256, AddScaled;
-    SCALE_LOGITS: "scale_logits", 256, ScaleLogits;
+    GATE_ROWS: "gate_rows", 256, GateRows;
+    ADD_GATED: "add_gated", 256, AddGated;
+    DELTA_MIX: "delta_mix", 128, DeltaMix;
+    DELTA_RECUR: "delta_recur", 128, DeltaRecur;
+    DELTA_RECUR_128: "delta_recur_128", 128, DeltaRecur;
+    DELTA_GATE: "delta_gate", 128, DeltaGate;
+    SCALE_VALUES: "scale_values", 256, ScaleValues;
+    MIX_INPUTS: "mix_inputs", 128, MixInputs;
+    GATE_INPUTS: "gate_inputs", 256, GateInputs;
     GATHER_ROWS: "gather_rows", 128, GatherRows;
     CHOOSE_TOKENS: "choose_tokens", 256, ChooseTokens;
     PLACE_TOKENS: "place_tokens", 128, PlaceTokens;
@@ -119,8 +150,13 @@ pub fn storages() -> impl Iterator<Item = Storage> {
 
 /// `Codes` of `kernels/weights.cuh` have these.
 pub fn has_codes(Format { bits, kind }: Format) -> bool {
-    let bits = matches!(bits, Bits::Four | Bits::Five | Bits::Six | Bits::Eight);
-    bits && matches!(kind, Kind::Bf16 | Kind::F16 | Kind::F16Added | Kind::Minima | Kind::Halves)
+    match bits {
+        Bits::Four | Bits::Five | Bits::Six | Bits::Eight => {
+            matches!(kind, Kind::Bf16 | Kind::F16 | Kind::F16Added | Kind::Minima | Kind::Halves)
+        }
+        Bits::Uneven | Bits::Float => matches!(kind, Kind::F16 | Kind::Signed | Kind::Exponent),
+        _ => false,
+    }
 }
 
 static TILED: LazyLock<Vec<Storaged>> = LazyLock::new(|| {
@@ -178,15 +214,15 @@ plain! {
     struct AddPositions { table: Pointer, x: Pointer, spans: Pointer, row_spans: Pointer, offset: i32, width: i32 }
     struct NormRows { x: Pointer, out: Pointer, weight: Pointer, bias: Pointer, x_stride: i32, out_stride: i32,
         per_row: i32, width: i32, eps: f32, centred: i32 }
-    struct RotaryStore { qkv: Pointer, table: Pointer, spans: Pointer, row_spans: Pointer, heads: i32, kv_heads: i32,
-        dim: i32, pairs: i32, interleaved: i32, layer: i32 }
+    struct RotaryStore { qkv: Pointer, table: Pointer, growth: Pointer, spans: Pointer, row_spans: Pointer, heads: i32,
+        kv_heads: i32, dim: i32, pairs: i32, interleaved: i32, before: i32, stride: i32, padding: i32 }
     struct Gemm { matrix: Matrix, x: Pointer, out: Pointer, rows: i32, out_stride: i32, add: i32, padding: i32 }
     struct Split { x: Pointer, parts: Pointer, sums: Pointer, scales: Pointer, rows: i32, inputs: i32, tiles: i32,
         blocks: i32 }
     struct Tiles { matrix: Matrix, x: Pointer, sums: Pointer, scales: Pointer, out: Pointer, partial: Pointer,
         arrived: Pointer, rows: i32, out_stride: i32, add: i32, tiles: i32, pass: i32, slice: i32 }
-    struct ChooseExperts { logits: Pointer, positions: Pointer, chosen: Pointer, shares: Pointer, count: i32, used: i32,
-        normalised: i32, padding: i32 }
+    struct ChooseExperts { logits: Pointer, positions: Pointer, factors: Pointer, chosen: Pointer, shares: Pointer,
+        count: i32, used: i32, normalised: i32, padding: i32 }
     struct GroupChoices { chosen: Pointer, rows: Pointer, places: Pointer, together: Pointer, choices: i32, used: i32,
         experts: i32, groups: i32, most: i32, padding: i32 }
     /// Choices of one expert that are multiplied together.
@@ -199,12 +235,28 @@ plain! {
     struct AddExperts { chosen: Pointer, shares: Pointer, places: Pointer, x: Pointer, out: Pointer, used: i32,
         width: i32, add: i32, padding: i32 }
     struct AttentionChunk { qkv: Pointer, sums: Pointer, norms: Pointer, spans: Pointer, tiles: Pointer, q_stride: i32,
-        layer: i32, kv_heads: i32, group: i32, dim: i32, rows: i32, window: i32, scale: f32, soft_cap: f32, padded: i32 }
-    struct AttentionMerge { sums: Pointer, norms: Pointer, positions: Pointer, out: Pointer, rows: i32, heads: i32,
-        dim: i32, window: i32 }
+        before: i32, kv_heads: i32, group: i32, dim: i32, rows: i32, window: i32, scale: f32, soft_cap: f32,
+        padded: i32 }
+    struct AttentionMerge { sums: Pointer, norms: Pointer, positions: Pointer, sinks: Pointer, out: Pointer, rows: i32,
+        heads: i32, dim: i32, window: i32 }
     struct Activate { x: Pointer, out: Pointer, rows: i32, width: i32, kind: i32, gated: i32 }
     struct AddScaled { branch: Pointer, x: Pointer, len: u64, scale: f32, padding: i32 }
-    struct ScaleLogits { logits: Pointer, len: u64, scale: f32, soft_cap: f32 }
+    struct GateRows { gates: Pointer, out: Pointer, rows: i32, width: i32, stride: i32, padding: i32 }
+    struct AddGated { x: Pointer, gates: Pointer, out: Pointer, rows: i32, width: i32 }
+    /// Sizes of a gated delta net.
+    struct DeltaNet { key_heads: i32, value_heads: i32, key_dim: i32, value_dim: i32, width: i32, tiled: i32 }
+    /// Rows of one sequence for its states.
+    struct DeltaPiece { from: Pointer, to: Pointer, log: Pointer, log_first: i32, log_rows: i32, again: i32, rows: i32,
+        settle: i32, first_row: i32, place: i32, padding: i32 }
+    struct DeltaMix { net: DeltaNet, pieces: Pointer, inputs: Pointer, steps: Pointer, filter: Pointer,
+        step_bias: Pointer, rate: Pointer, mixed: Pointer, rates: Pointer, stride: i32, layer: i32 }
+    struct DeltaRecur { net: DeltaNet, pieces: Pointer, mixed: Pointer, rates: Pointer, out: Pointer, layer: i32,
+        padding: i32 }
+    struct DeltaGate { x: Pointer, gates: Pointer, weight: Pointer, positions: Pointer, out: Pointer, heads: i32,
+        dim: i32, stride: i32, eps: f32 }
+    struct ScaleValues { x: Pointer, len: u64, scale: f32, soft_cap: f32 }
+    struct MixInputs { table: Matrix, tokens: Pointer, x: Pointer, root: f32, padding: i32 }
+    struct GateInputs { gates: Pointer, inputs: Pointer, out: Pointer, rows: i32, width: i32, stride: i32, kind: i32 }
     struct GatherRows { x: Pointer, rows: Pointer, out: Pointer, width: i32, padding: i32 }
     /// Temperature and filters of a row.
     struct Filters { temperature: f32, top_p: f32, min_p: f32, penalty: f32, top_k: i32 }

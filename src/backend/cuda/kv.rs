@@ -1,11 +1,17 @@
-//! Keys and values in the memory of a GPU, `[layer][head][key, value][capacity][head_dim]` of f32.
+//! Keys and values in the memory of a GPU, `[layer][head][key, value][capacity][head_dim]` of f32. Layers may
+//! have heads of their own, or none.
 
 use std::sync::Arc;
 
 use super::gpu::{Buffer, Gpu};
 use super::kernels::Pointer;
 use crate::backend::BackendError;
-use crate::backend::sequences::{Regions, Shape};
+use crate::backend::sequences::Regions;
+use crate::model::ModelSpec;
+use crate::model::spec::Heads;
+
+/// Bytes of a float.
+const FLOAT: usize = size_of::<f32>();
 
 /// K/V of consecutive positions.
 pub struct Region {
@@ -25,18 +31,29 @@ impl Region {
 pub struct Memory {
     /// The GPU.
     pub gpu: Arc<Gpu>,
-    /// Sizes.
-    pub shape: Shape,
+    /// Heads of the layers.
+    layers: Vec<Heads>,
 }
 
 impl Memory {
-    fn position_bytes(&self) -> usize {
-        self.shape.head_dim * size_of::<f32>()
+    /// For K/V of this model.
+    pub fn new(gpu: &Arc<Gpu>, spec: &ModelSpec) -> Self {
+        let layers = (0..spec.blocks.len()).map(|block| spec.made_heads(block)).collect();
+        Self { gpu: Arc::clone(gpu), layers }
     }
 
-    /// Keys and values of a head of a layer.
-    fn parts(&self) -> usize {
-        self.shape.layers * self.shape.heads * 2
+    /// Floats that a position has in the layers before this one.
+    pub fn before(&self, layer: usize) -> usize {
+        self.layers[..layer].iter().map(|heads| 2 * heads.kv * heads.dim).sum()
+    }
+
+    /// Keys, and values, of each head of each layer: floats that a position has before them, and its floats.
+    fn parts(&self) -> impl Iterator<Item = (usize, usize)> {
+        let each = self.layers.iter().flat_map(|heads| std::iter::repeat_n(heads.dim, 2 * heads.kv));
+        each.scan(0, |before, dim| {
+            *before += dim;
+            Some((*before - dim, dim))
+        })
     }
 }
 
@@ -44,7 +61,7 @@ impl Regions for Memory {
     type Region = Region;
 
     fn make(&self, positions: usize) -> Result<Region, BackendError> {
-        let bytes = self.parts().checked_mul(positions).and_then(|all| all.checked_mul(self.position_bytes()));
+        let bytes = (self.before(self.layers.len()) * FLOAT).checked_mul(positions);
         let memory = self.gpu.alloc(bytes.ok_or(BackendError::Memory { bytes: usize::MAX })?)?;
         Ok(Region { memory, capacity: positions })
     }
@@ -55,19 +72,17 @@ impl Regions for Memory {
 
     fn resized(&self, region: &Region, len: usize, capacity: usize) -> Result<Region, BackendError> {
         let to = self.make(capacity)?;
-        let bytes = self.position_bytes();
-        for part in 0..self.parts() {
-            let [from, to] = [region, &to].map(|region| region.at() + (part * region.capacity * bytes) as u64);
-            self.gpu.copy(from, to, len * bytes)?;
+        for (before, floats) in self.parts() {
+            let [from, to] = [region, &to].map(|region| region.at() + (before * region.capacity * FLOAT) as u64);
+            self.gpu.copy(from, to, len * floats * FLOAT)?;
         }
         Ok(to)
     }
 
     fn copy_position(&self, region: &mut Region, from: usize, to: usize) -> Result<(), BackendError> {
-        let bytes = self.position_bytes();
-        for part in 0..self.parts() {
-            let at = |index| region.at() + ((part * region.capacity + index) * bytes) as u64;
-            self.gpu.copy(at(from), at(to), bytes)?;
+        for (before, floats) in self.parts() {
+            let at = |index| region.at() + ((before * region.capacity + index * floats) * FLOAT) as u64;
+            self.gpu.copy(at(from), at(to), floats * FLOAT)?;
         }
         Ok(())
     }

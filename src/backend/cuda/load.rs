@@ -6,7 +6,7 @@ use super::NAME;
 use super::gpu::{Buffer, Gpu};
 use super::kernels;
 use super::matrix::{Matrix, Piece};
-use crate::backend::storage::{Format, Kind, Storage};
+use crate::backend::storage::Storage;
 use crate::backend::weights::{MatrixRole, Packer};
 use crate::backend::{BackendError, Dtype};
 use crate::model::{ModelWeights, Slot, Tensor, TensorType};
@@ -26,15 +26,10 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// Storage of a tensor of this type as it is: what kernels have no codes for is decoded, to floats of two
-/// bytes.
+/// Storage of a tensor of this type as it is: codes that kernels do not have are decoded, to f16.
 pub fn storage_of(dtype: TensorType) -> Storage {
     match Storage::of(dtype) {
-        Storage::Stored(own) if !own.format().is_some_and(kernels::has_codes) => match own.format() {
-            // A few bits times a power of two: none of them is lost.
-            Some(Format { kind: Kind::Exponent, .. }) => Storage::Bf16,
-            _ => Storage::F16,
-        },
+        Storage::Stored(own) if !own.format().is_some_and(kernels::has_codes) => Storage::F16,
         storage => storage,
     }
 }
@@ -84,7 +79,9 @@ mod tests {
             assert!(kernels::storages().any(known), "{dtype}");
         }
         assert_eq!(storage_of(TensorType::Q4K), Storage::Stored(TensorType::Q4K));
-        assert_eq!(storage_of(TensorType::Iq4Xs), Storage::F16);
-        assert_eq!(storage_of(TensorType::Mxfp4), Storage::Bf16);
+        for own in [TensorType::Iq4Nl, TensorType::Iq4Xs, TensorType::Mxfp4] {
+            assert_eq!(storage_of(own), Storage::Stored(own));
+        }
+        assert_eq!(storage_of(TensorType::Iq3S), Storage::F16);
     }
 }

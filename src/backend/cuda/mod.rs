@@ -26,20 +26,27 @@
 //!   and of attention chunks are rounded up, so that different steps have the same launches.
 //! - Experts: rows are sorted by expert in GPU memory. A product has blocks for the most groups possible;
 //!   blocks without one end at once, so that no launch depends on the choice.
+//! - Gated delta nets (`delta`) have a state per sequence, and a log of the rows that may be taken back.
+//!   Where they are, and which rows are settled, is sent with the other values of a step.
 //! - Tests run the same sources in an emulator (`tests/shared/emulator`) under five orders of threads: each
 //!   kernel against its CPU twin, and whole models (`tests/engine/emulated.rs`). Planted missing barriers,
 //!   off-by-one borders and races must be found. `gpu_check` runs the checks on a real GPU
 //!   (`CONTRIBUTING.md`).
 
+mod attention;
+mod beside;
 mod bundle;
 mod choice;
 mod compile;
+mod delta;
 mod experts;
+mod gates;
 mod gpu;
 mod graphs;
 mod kernels;
 mod kv;
 mod launches;
+mod layer_inputs;
 mod library;
 mod load;
 mod matrix;
@@ -48,10 +55,12 @@ mod pass;
 mod plan;
 mod products;
 mod queue;
+mod rotations;
 mod staging;
 #[cfg(test)]
 mod tests;
 mod tiled;
+mod work;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -64,26 +73,27 @@ pub use compile::make_bundle;
 use experts::Tables;
 pub use gpu::Gpu;
 use gpu::{Buffer, GpuDevice};
+use kernels::Patch;
 pub use kernels::SOURCE;
-use kernels::{Patch, Pointer};
 use kv::Memory;
 pub use library::Libraries;
 use load::{Sender, unsupported};
 use matrix::Matrix;
-use pass::{Buffers, Work};
+use pass::Buffers;
 use plan::MOST_PADDING;
 use queue::{Again, Queue};
+use rotations::Rotations;
+use work::Work;
 
-use super::plain::bytes_of;
-use super::rotary::RotaryTables;
-use super::sequences::{Sequences, Shape};
+use super::sequences::Sequences;
 use super::slabs::slabs;
+use super::states::States;
 use super::storage::{Storage, as_stored};
 use super::weights::Weights;
 use super::{
     BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Wanted, device, host,
 };
-use crate::model::spec::{Attention, Experts};
+use crate::model::spec::Heads;
 use crate::model::{ModelSpec, ModelWeights};
 use crate::sampling::{Accepted, Scores};
 
@@ -159,6 +169,8 @@ pub struct CudaNetwork {
     queue: Arc<Queue>,
     rotations: Rotations,
     sequences: Sequences<Memory>,
+    /// Of gated delta nets.
+    states: States<delta::state::Sizes>,
     buffers: Buffers,
     choosing: Choosing,
     /// Logits of the wanted rows of the last pass `[rows, vocab_size]`, or what the head reads of them.
@@ -169,37 +181,21 @@ pub struct CudaNetwork {
     read: OnceLock<Vec<f32>>,
 }
 
-/// Something of the model that no kernel computes.
-fn missing(spec: &ModelSpec) -> Option<&'static str> {
-    let attention = |of: fn(&Attention) -> bool| spec.blocks.iter().any(|block| of(&block.attention));
-    let experts = |of: fn(&Experts) -> bool| spec.blocks.iter().filter_map(|block| block.mlp.experts).any(|e| of(&e));
-    let features = [
-        ("gated delta nets", spec.blocks.iter().any(|block| block.delta.is_some())),
-        ("attention with a gate", attention(|a| a.gated)),
-        ("a shared expert", experts(|experts| experts.shared.is_some())),
-        ("attention with queries that grow with their position", attention(|a| a.query_growth.is_some())),
-        ("attention with heads that differ between blocks", attention(|a| a.heads.is_some())),
-        ("attention with norms of values", attention(|a| a.value_norm)),
-        ("attention with keys and values of another block", attention(|a| a.keys_of.is_some())),
-        ("attention with sinks", attention(|a| a.sinks)),
-        ("routers with biases", experts(|experts| experts.router_bias)),
-        ("inputs of blocks", spec.layer_inputs.is_some()),
-        ("experts beside an MLP", spec.blocks.iter().any(|block| block.beside.is_some())),
-        ("blocks with a factor of what comes out", spec.blocks.iter().any(|block| block.output_scale)),
-    ];
-    features.into_iter().find(|(_, there)| *there).map(|(feature, _)| feature)
+/// Heads of the blocks that have attention.
+fn attention_heads(spec: &ModelSpec) -> impl Iterator<Item = Heads> {
+    let blocks = (0..spec.blocks.len()).filter(|&block| spec.blocks[block].delta.is_none());
+    blocks.map(|block| spec.heads_of(block))
 }
 
 impl CudaNetwork {
     /// Puts the weights of `model` onto a GPU.
     pub fn new(model: &ModelWeights, options: LoadOptions, gpu: &Arc<Gpu>) -> Result<Self, BackendError> {
         let spec = model.spec.clone();
-        if let Some(feature) = missing(&spec) {
-            return Err(unsupported(feature.to_owned()));
+        if let Some(nets) = delta::too_wide(&spec) {
+            return Err(unsupported(nets));
         }
-        let memory = plan::attention_memory(spec.heads);
-        if memory > gpu.block_memory {
-            return Err(unsupported(format!("attention with {:?}", spec.heads)));
+        if let Some(heads) = attention_heads(&spec).find(|&heads| plan::attention_memory(heads, 1) > gpu.block_memory) {
+            return Err(unsupported(format!("attention with {heads:?}")));
         }
         let weights = Weights::pack(model, &Sender::new(model, gpu, options.dtype))?;
         let storage = Storage::asked(options.dtype).map_or_else(|| as_stored(model), Ok)?;
@@ -213,10 +209,10 @@ impl CudaNetwork {
         storage: Storage,
         queue: Arc<Queue>,
     ) -> Result<Self, BackendError> {
-        let shape = Shape::new(spec.blocks.len(), spec.heads);
         Ok(Self {
             rotations: Rotations::new(&spec, &queue),
-            sequences: Sequences::new(Memory { gpu: Arc::clone(&**queue), shape }, spec.context),
+            sequences: Sequences::new(Memory::new(&queue, &spec), spec.context),
+            states: States::new(delta::state::Sizes::of(&spec, &queue))?,
             buffers: Buffers::new(&queue),
             choosing: Choosing::new(&queue),
             logits: Work::new(&queue),
@@ -237,6 +233,7 @@ impl CudaNetwork {
             return Err(unsupported("a tree of drafts".to_owned()));
         }
         self.sequences.check(rows, self.spec.vocab_size)?;
+        self.states.check(rows)?;
         let wanted = match want {
             Wanted::Nothing => 0,
             Wanted::Last => rows.spans.len(),
@@ -253,10 +250,9 @@ impl CudaNetwork {
             let len = slab.iter().map(|piece| piece.len).sum::<usize>();
             let of_slab = patches.iter().filter(|patch| (done..done + len).contains(&(patch.row as usize)));
             let of_slab: Vec<Patch> = of_slab.map(|patch| Patch { row: patch.row - done as i32, ..*patch }).collect();
-            self.pass(&slab, (&rows.tokens[done..done + len], &of_slab), (want, to))?;
-            if again == Again::Hardly {
-                self.queue.start(again)?;
-            }
+            let passed = self.pass(&slab, (&rows.tokens[done..done + len], &of_slab), (want, to));
+            let started = passed.and_then(|()| if again == Again::Hardly { self.queue.start(again) } else { Ok(()) });
+            started.map_err(|error| self.failed(rows.spans.iter().map(|span| span.seq), error))?;
             to += (slab.iter().map(|piece| piece.wanted).sum::<usize>() * width * size_of::<f32>()) as u64;
             done += len;
         }
@@ -267,11 +263,20 @@ impl CudaNetwork {
         Ok(wanted)
     }
 
+    /// Takes states back that rows which failed may have left in any state.
+    fn failed(&mut self, sequences: impl Iterator<Item = SeqId>, error: BackendError) -> BackendError {
+        for seq in sequences {
+            if let Some(len) = self.states.fail(seq) {
+                self.sequences.set_len(seq, len);
+            }
+        }
+        error
+    }
+
     /// Most rows of a slab in a pass that looks back so far.
     fn slab(&self, positions: usize) -> usize {
-        let heads = self.spec.heads;
-        let row =
-            plan::rounded_chunks(positions.div_ceil(kernels::CHUNK)) * heads.query * (heads.dim + 2) * size_of::<f32>();
+        let widest = attention_heads(&self.spec).map(|heads| heads.query * (heads.dim + 2)).max().unwrap_or(0);
+        let row = plan::rounded_chunks(positions.div_ceil(kernels::CHUNK)) * widest * size_of::<f32>();
         (PARTS / row.max(1)).clamp(1, SLAB)
     }
 }
@@ -310,18 +315,29 @@ impl Network for CudaNetwork {
 
     fn open(&mut self, capacity: usize) -> Result<SeqId, BackendError> {
         self.rotations.ensure(capacity.min(self.spec.context))?;
-        self.sequences.open(capacity)
+        let seq = self.sequences.open(capacity)?;
+        self.states.open(seq, capacity).inspect_err(|_| self.sequences.close(seq))?;
+        Ok(seq)
     }
 
     fn fork(&mut self, prompt: SeqId, n: usize, tail: usize) -> Result<Vec<SeqId>, BackendError> {
         // Before the steps, which wait for nothing but their results.
         self.rotations.ensure(self.sequences.len(prompt).saturating_add(tail).min(self.spec.context))?;
-        self.sequences.fork(prompt, n, tail)
+        let forks = self.sequences.fork(prompt, n, tail)?;
+        self.states.fork(prompt, &forks).inspect_err(|_| forks.iter().for_each(|&seq| self.sequences.close(seq)))?;
+        Ok(forks)
     }
 
     fn resize(&mut self, prompt: SeqId, len: usize, capacity: usize) -> Result<(), BackendError> {
+        self.states.check_cut(prompt, len)?;
         self.rotations.ensure(capacity.min(self.spec.context))?;
-        self.sequences.resize(prompt, len, capacity)
+        self.sequences.resize(prompt, len, capacity)?;
+        self.states.resize(prompt, len, capacity);
+        Ok(())
+    }
+
+    fn cut_point(&self, prompt: SeqId, len: usize) -> usize {
+        self.states.cut_point(prompt, len)
     }
 
     fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError> {
@@ -361,6 +377,7 @@ impl Network for CudaNetwork {
     }
 
     fn set_len(&mut self, seq: SeqId, len: usize) {
+        let len = self.states.settle(seq, len.min(self.sequences.len(seq)));
         self.sequences.set_len(seq, len);
     }
 
@@ -370,56 +387,10 @@ impl Network for CudaNetwork {
 
     fn close(&mut self, seq: SeqId) {
         self.sequences.close(seq);
+        self.states.close(seq);
     }
 
     fn kv_bytes(&self) -> usize {
-        self.sequences.bytes()
-    }
-}
-
-/// The tables of sines and cosines, in the memory of a GPU.
-struct Rotations {
-    tables: RotaryTables,
-    there: Vec<Work>,
-    /// Positions that the tables reach.
-    positions: usize,
-}
-
-/// A rotation for the kernels.
-#[derive(Clone, Copy)]
-struct Rotation {
-    table: Pointer,
-    pairs: usize,
-    interleaved: bool,
-}
-
-impl Rotations {
-    fn new(spec: &ModelSpec, queue: &Arc<Queue>) -> Self {
-        let tables = RotaryTables::new(&spec.blocks);
-        let there = tables.all().iter().map(|_| Work::new(queue)).collect();
-        Self { tables, there, positions: 0 }
-    }
-
-    /// Makes the tables reach positions below `len`.
-    fn ensure(&mut self, len: usize) -> Result<(), BackendError> {
-        if len <= self.positions {
-            return Ok(());
-        }
-        // Twice as far, so that a text that grows by a token does not send them each time.
-        let len = len.next_power_of_two();
-        self.tables.ensure(len).map_err(|bytes| BackendError::Memory { bytes })?;
-        for (table, there) in self.tables.all().iter().zip(&mut self.there) {
-            there.replace(bytes_of(table.values()))?;
-        }
-        self.positions = len;
-        Ok(())
-    }
-
-    /// Rotation of a block.
-    fn of(&self, block: usize) -> Option<Rotation> {
-        let number = self.tables.number(block)?;
-        let table = &self.tables.all()[number];
-        let at = self.there[number].at()?;
-        Some(Rotation { table: at, pairs: table.pairs(), interleaved: table.interleaved() })
+        self.sequences.bytes() + self.states.bytes()
     }
 }

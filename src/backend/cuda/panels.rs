@@ -1,7 +1,7 @@
 //! Layout of weights in the memory of a GPU for tensor cores: 8 rows are a panel, as `kernels/weights.cuh`
 //! says.
 
-use crate::backend::storage::{BLOCK, Bits, Format, UNIT};
+use crate::backend::storage::{BLOCK, Bits, Format, Kind, UNIT};
 use crate::model::blocks::Group;
 
 /// Rows of a panel.
@@ -12,6 +12,16 @@ const CODES: usize = 64;
 
 /// Kinds of what there is of a matrix: codes, what of them is above the low four bits, scales, units.
 pub const SECTIONS: usize = 4;
+
+/// Bytes of the scale of a block, and of the units of [`UNIT`] blocks.
+const fn factor_bytes(kind: Kind) -> (usize, usize) {
+    match kind {
+        // A byte among the scales, behind the units elsewhere.
+        Kind::Signed => (1, 2),
+        Kind::Exponent => (1, 0),
+        _ => (2 * kind.scales(), 2 * kind.units()),
+    }
+}
 
 /// The order of a storage.
 #[derive(Clone, Copy)]
@@ -35,7 +45,8 @@ impl Layout {
             Bits::Five => step / 8,
             _ => 0,
         };
-        let row = [CODES, upper, step / BLOCK * kind.scales() * 2, kind.units() * 2];
+        let (scale, units) = factor_bytes(kind);
+        let row = [CODES, upper, step / BLOCK * scale, units];
         Self { step, row, bits: Some(bits) }
     }
 
@@ -127,16 +138,20 @@ impl Panel {
 
     /// A stored block, of a row the one with this number.
     pub fn put_group(&mut self, row: usize, block: usize, group: &Group) {
-        let format = group.format;
-        self.put_codes(row, block, &group.codes.map(|code| (i32::from(code) + format.offset()) as u8));
+        let Format { bits, kind } = group.format;
+        let offset = if bits.table().is_some() { 0 } else { group.format.offset() };
+        self.put_codes(row, block, &group.codes.map(|code| (i32::from(code) + offset) as u8));
         let (at, number) = self.at(2, row, block);
-        if format.kind.units() == 0 {
-            for (i, &stored) in group.stored.iter().take(format.kind.scales()).enumerate() {
-                self.put(2, at + 2 * (number * format.kind.scales() + i), stored);
+        if kind.units() == 0 {
+            for (i, &stored) in group.stored.iter().take(kind.scales()).enumerate() {
+                self.put(2, at + 2 * (number * kind.scales() + i), stored);
             }
             return;
         }
-        self.put(2, at + 2 * number, u16::from_le_bytes(group.small));
+        match factor_bytes(kind) {
+            (1, _) => self.sections[2][at + number] = group.small[0],
+            _ => self.put(2, at + 2 * number, u16::from_le_bytes(group.small)),
+        }
         let bytes = self.layout.row[3];
         for (i, &stored) in group.stored.iter().take(bytes / 2).enumerate() {
             self.put(3, block / UNIT * PANEL * bytes + row * bytes + 2 * i, stored);

@@ -3,85 +3,49 @@
 use std::sync::Arc;
 
 use super::CudaNetwork;
-use super::experts::{Choices, experts};
+use super::beside::Streams;
+use super::delta::DeltaBuffers;
+use super::experts::{Choices, Router, experts};
+use super::gates::{SharedBuffers, shared_expert};
 use super::gpu::Buffer;
 use super::kernels::{self, Patch, Pointer};
 use super::plan::{Attended, Plan};
 use super::products::{linear, mlp};
 use super::queue::Queue;
-use crate::backend::plain::Plain;
+use super::work::Work;
 use crate::backend::slabs::Piece;
 use crate::backend::weights::NormWeights;
 use crate::backend::{BackendError, Wanted};
 use crate::model::spec::{Block, Heads, Mlp, NormKind, Wiring};
 
-/// Working memory that grows to what is asked for.
-pub struct Work {
-    queue: Arc<Queue>,
-    memory: Option<Buffer>,
-}
-
-impl Work {
-    /// None yet.
-    pub fn new(queue: &Arc<Queue>) -> Self {
-        Self { queue: Arc::clone(queue), memory: None }
-    }
-
-    /// Where `len` floats are, which hold anything.
-    pub fn floats(&mut self, len: usize) -> Result<Pointer, BackendError> {
-        self.bytes(len * size_of::<f32>())
-    }
-
-    /// Where so many bytes are.
-    pub fn bytes(&mut self, bytes: usize) -> Result<Pointer, BackendError> {
-        match &self.memory {
-            Some(memory) if memory.bytes() >= bytes => Ok(memory.at()),
-            _ => {
-                if let Some(small) = self.memory.take() {
-                    self.queue.retire(small);
-                }
-                Ok(self.memory.insert(self.queue.alloc(bytes)?).at())
-            }
-        }
-    }
-
-    /// Writes into new memory, at once.
-    pub fn replace(&mut self, bytes: &[u8]) -> Result<(), BackendError> {
-        if let Some(old) = self.memory.take() {
-            self.queue.retire(old);
-        }
-        self.memory.insert(self.queue.alloc(bytes.len())?).write(0, bytes)
-    }
-
-    /// Where it is, if there is any.
-    pub fn at(&self) -> Option<Pointer> {
-        self.memory.as_ref().map(Buffer::at)
-    }
-
-    /// Reads values from the beginning.
-    pub fn read<T: Plain>(&self, values: &mut [T]) -> Result<(), BackendError> {
-        self.memory.as_ref().map_or(Ok(()), |memory| memory.read(0, values))
-    }
-}
-
 /// Working memory of a pass.
 pub struct Buffers {
     /// The residual stream `[rows, hidden]`, and the rows of it that are wanted.
-    x: Work,
+    pub(super) x: Work,
     kept: Work,
-    normed: Work,
+    pub(super) normed: Work,
     /// Rows of the embedding's width, where it isn't `hidden`.
     narrow: Work,
-    qkv: Work,
+    /// Query, key and value, and what is projected with them, a gate maybe.
+    pub(super) qkv: Work,
     kept_qkv: Work,
-    attended: Work,
+    pub(super) attended: Work,
     /// Outcomes of attention over chunks of positions.
-    sums: Work,
-    norms: Work,
+    pub(super) sums: Work,
+    pub(super) norms: Work,
     branch: Work,
     up: Work,
     activated: Work,
     choices: Choices,
+    /// Of gated delta nets.
+    pub(super) delta: DeltaBuffers,
+    /// Of experts that all rows take.
+    shared: SharedBuffers,
+    /// The sum of experts beside an MLP `[rows, hidden]`.
+    beside: Work,
+    /// Inputs of blocks `[rows, blocks * width]`, and those of the rows that are wanted.
+    pub(super) inputs: Work,
+    kept_inputs: Work,
 }
 
 impl Buffers {
@@ -102,6 +66,11 @@ impl Buffers {
             up: work(),
             activated: work(),
             choices: Choices::new(queue),
+            delta: DeltaBuffers::new(queue),
+            shared: SharedBuffers::new(queue),
+            beside: work(),
+            inputs: work(),
+            kept_inputs: work(),
         }
     }
 
@@ -109,6 +78,8 @@ impl Buffers {
     fn swap_kept(&mut self) {
         std::mem::swap(&mut self.x, &mut self.kept);
         std::mem::swap(&mut self.qkv, &mut self.kept_qkv);
+        std::mem::swap(&mut self.delta.read, &mut self.delta.kept_read);
+        std::mem::swap(&mut self.inputs, &mut self.kept_inputs);
     }
 }
 
@@ -123,6 +94,7 @@ impl CudaNetwork {
     ) -> Result<(), BackendError> {
         let plan = self.plan(slab, tokens, patches)?;
         self.embed(&plan)?;
+        self.layer_inputs(&plan)?;
         let last = self.spec.blocks.len() - 1;
         for layer in 0..last {
             self.project(layer, &plan)?;
@@ -136,9 +108,17 @@ impl CudaNetwork {
         if plan.all_wanted {
             return self.last_block(last, &plan, (want, to));
         }
-        let width = self.qkv_width();
-        let Buffers { x, kept, qkv, kept_qkv, .. } = &mut self.buffers;
-        for (from, to, width) in [(x, kept, self.spec.hidden), (qkv, kept_qkv, width)] {
+        let (width, inputs_width) = (self.qkv_stride(last), self.inputs_width());
+        let read_width = self.spec.blocks[last].delta.map_or(0, |net| net.values());
+        let Buffers { x, kept, qkv, kept_qkv, inputs, kept_inputs, delta, .. } = &mut self.buffers;
+        let DeltaBuffers { read, kept_read, .. } = delta;
+        let gathered = [
+            (x, kept, self.spec.hidden),
+            (qkv, kept_qkv, width),
+            (inputs, kept_inputs, inputs_width),
+            (read, kept_read, read_width),
+        ];
+        for (from, to, width) in gathered.into_iter().filter(|(_, _, width)| *width > 0) {
             let out = to.floats(plan.wanted.rows * width)?;
             let params =
                 kernels::GatherRows { x: from.floats(0)?, rows: plan.kept, out, width: width as i32, padding: 0 };
@@ -157,9 +137,9 @@ impl CudaNetwork {
         self.head(plan.wanted.rows, want, to)
     }
 
-    fn qkv_width(&self) -> usize {
-        let Heads { query, kv, dim } = self.spec.heads;
-        (query + 2 * kv) * dim
+    /// Floats between rows of query, key and value: with what is projected with them.
+    pub(super) fn qkv_stride(&self, layer: usize) -> usize {
+        self.weights.blocks[layer].qkv.outputs
     }
 
     /// Tokens and positions as rows of the residual stream.
@@ -189,10 +169,10 @@ impl CudaNetwork {
         Ok(())
     }
 
-    /// Norms of `per_row` parts of the rows, as wide as the weights.
-    fn norm(
+    /// Norms of `per_row` parts of the rows, each of this width.
+    pub(super) fn norm(
         &self,
-        weights: &NormWeights<Buffer>,
+        (weights, width): (Option<&NormWeights<Buffer>>, usize),
         (x, x_stride): (Pointer, usize),
         (out, out_stride): (Pointer, usize),
         (rows, per_row): (usize, usize),
@@ -200,27 +180,31 @@ impl CudaNetwork {
         let params = kernels::NormRows {
             x,
             out,
-            weight: weights.weight.at(),
-            bias: weights.bias.as_ref().map_or(0, Buffer::at),
+            weight: weights.map_or(0, |weights| weights.weight.at()),
+            bias: weights.and_then(|weights| weights.bias.as_ref()).map_or(0, Buffer::at),
             x_stride: x_stride as i32,
             out_stride: out_stride as i32,
             per_row: per_row as i32,
-            width: (weights.weight.bytes() / size_of::<f32>()) as i32,
+            width: width as i32,
             eps: self.spec.norm.eps,
-            centred: i32::from(self.spec.norm.kind == NormKind::Layer),
+            centred: i32::from(weights.is_some() && self.spec.norm.kind == NormKind::Layer),
         };
         self.queue.launch(&kernels::NORM_ROWS, [rows * per_row, 1, 1], 128, params);
     }
 
     /// The norm of whole rows of the residual stream.
-    fn norm_rows(&self, weights: &NormWeights<Buffer>, x: Pointer, out: Pointer, rows: usize) {
+    pub(super) fn norm_rows(&self, weights: &NormWeights<Buffer>, x: Pointer, out: Pointer, rows: usize) {
         let hidden = self.spec.hidden;
-        self.norm(weights, (x, hidden), (out, hidden), (rows, 1));
+        self.norm((Some(weights), hidden), (x, hidden), (out, hidden), (rows, 1));
     }
 
     /// Norm, query, key and value of a block; stores key and value.
     fn project(&mut self, layer: usize, plan: &Plan) -> Result<(), BackendError> {
-        let (Heads { query, kv, dim }, hidden, width) = (self.spec.heads, self.spec.hidden, self.qkv_width());
+        if let Some(net) = self.spec.blocks[layer].delta {
+            return self.project_delta((layer, net), plan);
+        }
+        let (Heads { query, kv, dim }, hidden) = (self.spec.made_heads(layer), self.spec.hidden);
+        let width = self.qkv_stride(layer);
         let Buffers { x, normed, qkv, .. } = &mut self.buffers;
         let (x, normed) = (x.floats(plan.rows * hidden)?, normed.floats(plan.rows * hidden)?);
         let qkv = qkv.floats(plan.rows * width)?;
@@ -231,82 +215,58 @@ impl CudaNetwork {
             input = normed;
         }
         linear(&self.queue, (&block.qkv, block.qkv_bias.as_ref()), (input, qkv), plan.rows, false);
+        let norm = |weights, first: usize, heads| {
+            let of_row = (qkv + (first * dim * size_of::<f32>()) as u64, width);
+            if heads > 0 {
+                self.norm((weights, dim), of_row, of_row, (plan.rows, heads));
+            }
+        };
         if let Some((queries, keys)) = &block.qk_norm {
-            let first_key = qkv + (query * dim * size_of::<f32>()) as u64;
-            self.norm(queries, (qkv, width), (qkv, width), (plan.rows, query));
-            self.norm(keys, (first_key, width), (first_key, width), (plan.rows, kv));
+            norm(Some(queries), 0, query);
+            norm(Some(keys), query, kv);
+        }
+        if spec.attention.value_norm {
+            norm(None, query + kv, kv);
         }
         let rotation = self.rotations.of(layer);
         let params = kernels::RotaryStore {
             qkv,
-            table: rotation.map_or(0, |rotation| rotation.table),
+            table: rotation.table,
+            growth: rotation.growth,
             spans: plan.spans,
             row_spans: plan.row_spans,
             heads: query as i32,
             kv_heads: kv as i32,
             dim: dim as i32,
-            pairs: rotation.map_or(0, |rotation| rotation.pairs as i32),
-            interleaved: rotation.map_or(0, |rotation| i32::from(rotation.interleaved)),
-            layer: layer as i32,
+            pairs: rotation.pairs as i32,
+            interleaved: i32::from(rotation.interleaved),
+            before: self.sequences.regions.before(layer) as i32,
+            stride: width as i32,
+            padding: 0,
         };
         self.queue.launch(&kernels::ROTARY_STORE, [plan.rows, 1, 1], 0, params);
         Ok(())
-    }
-
-    /// Attention of the rows, whose queries lie back to back, to `out`.
-    fn attend(&mut self, layer: usize, spans: Pointer, rows: &Attended) -> Result<Pointer, BackendError> {
-        let (heads, width) = (self.spec.heads, self.qkv_width());
-        let attention = &self.spec.blocks[layer].attention;
-        let Buffers { qkv, attended, sums, norms, .. } = &mut self.buffers;
-        let values = rows.rows * heads.query;
-        let (sums, norms) = (sums.floats(rows.chunks * values * heads.dim)?, norms.floats(rows.chunks * values * 2)?);
-        let (qkv, out) = (qkv.floats(0)?, attended.floats(values * heads.dim)?);
-        let window = attention.window.map_or(0, |window| window.min(i32::MAX as usize) as i32);
-        let params = kernels::AttentionChunk {
-            qkv,
-            sums,
-            norms,
-            spans,
-            tiles: rows.tiles,
-            q_stride: width as i32,
-            layer: layer as i32,
-            kv_heads: heads.kv as i32,
-            group: (heads.query / heads.kv) as i32,
-            dim: heads.dim as i32,
-            rows: rows.rows as i32,
-            window,
-            scale: attention.scale,
-            soft_cap: attention.soft_cap.unwrap_or(0.0),
-            padded: 0,
-        };
-        let memory = kernels::attention_memory(rows.queries, heads.dim);
-        self.queue.launch(&kernels::ATTENTION_CHUNK, [rows.tile_count, heads.kv, rows.chunks], memory, params);
-        let params = kernels::AttentionMerge {
-            sums,
-            norms,
-            positions: rows.positions,
-            out,
-            rows: rows.rows as i32,
-            heads: heads.query as i32,
-            dim: heads.dim as i32,
-            window,
-        };
-        self.queue.launch(&kernels::ATTENTION_MERGE, [rows.rows, 1, 1], 0, params);
-        Ok(out)
     }
 
     /// Attention and MLP of a block, for rows that lie back to back in the buffers.
     fn rest_of_block(&mut self, layer: usize, plan: &Plan, rows: &Attended) -> Result<(), BackendError> {
         let attended = self.attend(layer, plan.spans, rows)?;
         let (count, hidden) = (rows.rows, self.spec.hidden);
-        let Mlp { intermediate, experts: mixture, .. } = self.spec.blocks[layer].mlp;
-        let Buffers { x, normed, branch, up, activated, choices, .. } = &mut self.buffers;
+        let (spec, block) = (&self.spec.blocks[layer], &self.weights.blocks[layer]);
+        let Buffers { x, normed, branch, up, activated, choices, beside, inputs, shared, .. } = &mut self.buffers;
         let (x, normed, branch) =
             (x.floats(count * hidden)?, normed.floats(count * hidden)?, branch.floats(count * hidden)?);
+        let sums = if spec.beside.is_some() { beside.floats(count * hidden)? } else { 0 };
+        let inputs = inputs.at().unwrap_or(0);
+        let mixture = spec.mlp.experts.or(spec.beside.and_then(|mlp| mlp.experts));
         let room = mixture.map(|mixture| choices.room(mixture, count, hidden)).transpose()?;
-        let inner = room.as_ref().map_or(count, |room| room.size);
-        let between = (up.floats(inner * 2 * intermediate)?, activated.floats(inner * intermediate)?);
-        let (spec, block) = (&self.spec.blocks[layer], &self.weights.blocks[layer]);
+        let places = room.as_ref().map_or(0, |room| room.size);
+        let inner = |mlp: Mlp| mlp.intermediate * if mlp.experts.is_some() { places } else { count };
+        let gates = self.spec.layer_inputs.map_or(0, |inputs| count * inputs.width);
+        let inner = inner(spec.mlp).max(spec.beside.map_or(0, inner)).max(gates);
+        let between = (up.floats(2 * inner)?, activated.floats(inner)?);
+        let shared = spec.mlp.experts.and_then(|mixture| mixture.shared).map(|inner| shared.room(count, inner, hidden));
+        let shared = shared.transpose()?;
 
         // Side by side, the MLP reads what is there before attention is added.
         let beside = matches!(spec.wiring, Wiring::Parallel | Wiring::ParallelTwoNorms);
@@ -327,16 +287,35 @@ impl CudaNetwork {
                 input = x;
             }
         }
-        self.add((spec, block.mlp_output_norm.as_ref()), (x, branch), count, |to, add| {
-            match (&block.router, &self.experts[layer], &room) {
-                (Some(router), Some(tables), Some(room)) => {
-                    experts(&self.queue, spec.mlp, (router, tables), room, between, (input, to), (rows, add));
+        let mlp_add = (spec, block.mlp_output_norm.as_ref());
+        let mixture = self.experts[layer].as_ref().zip(room.as_ref());
+        if let (Some(weights), Some(of_experts), Some(mixture)) = (&block.beside, spec.beside, mixture) {
+            let streams = Streams { x, normed, out: branch, sums };
+            let (specs, weights) = ((spec.mlp, of_experts), (&block.mlps[0], weights));
+            self.mlp_and_experts(specs, weights, mixture, between, &streams, rows);
+            self.add_branch(mlp_add, (x, branch), count);
+        } else {
+            self.add(mlp_add, (x, branch), count, |to, add| match (&block.router, mixture) {
+                (Some(weights), Some(mixture)) => {
+                    let router = Router { weights, bias: block.router_bias.as_ref(), factors: None };
+                    router.choose(&self.queue, mixture.1, input, rows);
+                    experts(&self.queue, spec.mlp, mixture, between, (input, to), (count, add));
+                    if let (Some(weights), Some(room)) = (&block.shared, &shared) {
+                        shared_expert(&self.queue, spec.mlp, weights, room, (input, to), count);
+                    }
                 }
                 _ => mlp(&self.queue, spec.mlp, &block.mlps[0], between, (input, to), (count, add)),
-            }
-        });
+            });
+        }
         if spec.wiring == Wiring::PostNorm {
             self.norm_rows(mlp_norm, x, x, count);
+        }
+        if let Some(weights) = &block.input {
+            self.read_input((layer, weights), (x, inputs, branch), between, count);
+            self.add_branch((spec, Some(&weights.norm)), (x, branch), count);
+        }
+        if let Some(scale) = block.output_scale {
+            self.scale((x, count * hidden), (scale, None));
         }
         Ok(())
     }
@@ -354,12 +333,36 @@ impl CudaNetwork {
             return compute(x, true);
         }
         compute(branch, false);
+        self.add_branch((spec, norm), (x, branch), rows);
+    }
+
+    /// Adds `branch` to the residual stream, normalised and scaled where the block says so.
+    fn add_branch(
+        &self,
+        (spec, norm): (&Block, Option<&NormWeights<Buffer>>),
+        (x, branch): (Pointer, Pointer),
+        rows: usize,
+    ) {
         if let Some(norm) = norm {
             self.norm_rows(norm, branch, branch, rows);
         }
+        self.add_scaled(branch, x, rows, spec.residual_scale);
+    }
+
+    /// `x += scale * branch`, both `[rows, hidden]`.
+    pub(super) fn add_scaled(&self, branch: Pointer, x: Pointer, rows: usize, scale: f32) {
         let len = rows * self.spec.hidden;
         let params = kernels::AddScaled { branch, x, len: len as u64, scale, padding: 0 };
         self.queue.launch(&kernels::ADD_SCALED, [len.div_ceil(256), 1, 1], 0, params);
+    }
+
+    /// `x *= scale` of so many values, which a cap may then keep inside of it.
+    pub(super) fn scale(&self, (x, len): (Pointer, usize), (scale, soft_cap): (f32, Option<f32>)) {
+        if scale.to_bits() == 1.0f32.to_bits() && soft_cap.is_none() {
+            return;
+        }
+        let params = kernels::ScaleValues { x, len: len as u64, scale, soft_cap: soft_cap.unwrap_or(0.0) };
+        self.queue.launch(&kernels::SCALE_VALUES, [len.div_ceil(256), 1, 1], 0, params);
     }
 
     /// Logits of the rows in `x`, or what the head reads, to `to`.
@@ -382,14 +385,7 @@ impl CudaNetwork {
         }
         let weights = self.weights.head.as_ref().unwrap_or(&self.weights.embedding);
         linear(&self.queue, (weights, self.weights.head_bias.as_ref()), (input, to), rows, false);
-        let head = self.spec.head;
-        if head.scale.to_bits() == 1.0f32.to_bits() && head.soft_cap.is_none() {
-            return Ok(());
-        }
-        let len = rows * vocab;
-        let soft_cap = head.soft_cap.unwrap_or(0.0);
-        let params = kernels::ScaleLogits { logits: to, len: len as u64, scale: head.scale, soft_cap };
-        self.queue.launch(&kernels::SCALE_LOGITS, [len.div_ceil(256), 1, 1], 0, params);
+        self.scale((to, rows * vocab), (self.spec.head.scale, self.spec.head.soft_cap));
         Ok(())
     }
 }

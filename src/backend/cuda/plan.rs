@@ -3,9 +3,10 @@
 //! Numbers of rows are rounded up, so that the launches of two steps are the same more often. Padding rows
 //! store no K/V, see nothing, and what is computed for them is not read.
 
-use super::CudaNetwork;
+use super::delta::Courses;
 use super::kernels::{self, Patch, Pointer, Rows, Tile};
 use super::queue::Queue;
+use super::{CudaNetwork, attention_heads};
 use crate::backend::BackendError;
 use crate::backend::slabs::{Piece, pieces};
 use crate::model::spec::Heads;
@@ -25,18 +26,28 @@ pub struct Plan {
     pub wanted: Attended,
     /// Numbers of the wanted rows.
     pub kept: Pointer,
+    /// Of gated delta nets.
+    pub courses: Courses,
 }
 
 /// Rows whose attention is computed.
 pub struct Attended {
     pub rows: usize,
     pub positions: Pointer,
-    pub tiles: Pointer,
-    pub tile_count: usize,
-    /// Queries of a key/value head in a tile, at most.
-    pub queries: usize,
+    /// For each kind of heads: see [`tile_rows`].
+    pub tilings: Vec<Tiling>,
     /// Chunks of the row that looks back furthest.
     pub chunks: usize,
+}
+
+/// Rows in tiles.
+pub struct Tiling {
+    /// Rows that a tile may have.
+    pub limit: usize,
+    pub tiles: Pointer,
+    pub count: usize,
+    /// Most rows of a tile.
+    pub rows: usize,
 }
 
 /// Rows, or what there is one of for each, that take part where there are so many.
@@ -67,20 +78,32 @@ const PADDING: i32 = -1;
 /// Queries that a block of attention computes at once, where a row has no more.
 const QUERIES: usize = 32;
 
-/// Rows of a tile.
-pub fn tile_rows(heads: Heads) -> usize {
-    (QUERIES / (heads.query / heads.kv)).max(1)
+/// Rows of a tile of these heads, where a block has so much shared memory.
+pub fn tile_rows(heads: Heads, memory: usize) -> usize {
+    let mut rows = (QUERIES / (heads.query / heads.kv)).max(1);
+    while rows > 1 && attention_memory(heads, rows) > memory {
+        rows /= 2;
+    }
+    rows
 }
 
-/// Shared memory of a block of attention in a model with these heads.
-pub fn attention_memory(heads: Heads) -> usize {
-    kernels::attention_memory(tile_rows(heads) * (heads.query / heads.kv), heads.dim)
+/// Shared memory of a block of attention with these heads and so many rows in a tile.
+pub fn attention_memory(heads: Heads, rows: usize) -> usize {
+    kernels::attention_memory(rows * (heads.query / heads.kv), heads.dim)
 }
 
 impl CudaNetwork {
+    /// Rows of a tile of these heads.
+    pub(super) fn tile_rows(&self, heads: Heads) -> usize {
+        tile_rows(heads, self.queue.block_memory)
+    }
+
     /// Places what a pass has to know of its rows.
-    pub(super) fn plan(&self, slab: &[Piece], tokens: &[u32], patches: &[Patch]) -> Result<Plan, BackendError> {
-        let heads = self.spec.heads;
+    pub(super) fn plan(&mut self, slab: &[Piece], tokens: &[u32], patches: &[Patch]) -> Result<Plan, BackendError> {
+        let courses = self.courses(slab)?;
+        let mut limits: Vec<usize> = attention_heads(&self.spec).map(|heads| self.tile_rows(heads)).collect();
+        limits.sort_unstable();
+        limits.dedup();
         let mut spans = Vec::with_capacity(slab.len());
         let mut row_spans = Vec::with_capacity(tokens.len());
         for (number, (piece, rows)) in pieces(slab).enumerate() {
@@ -113,42 +136,43 @@ impl CudaNetwork {
             patches: (self.queue.place(&patches)?, patches.len()),
             spans: self.queue.place(&spans)?,
             row_spans: self.queue.place(&row_spans)?,
-            all: attended(&self.queue, slab, heads, |piece| piece.len)?,
-            wanted: attended(&self.queue, slab, heads, |piece| piece.wanted)?,
+            all: attended(&self.queue, slab, &limits, |piece| piece.len)?,
+            wanted: attended(&self.queue, slab, &limits, |piece| piece.wanted)?,
             kept: self.queue.place(&kept)?,
+            courses,
         })
     }
 }
 
-/// The last rows of every piece, as many as `count` says.
+/// The last rows of every piece, as many as `count` says, in tiles of at most so many rows as `limits` say.
 fn attended(
     queue: &Queue,
     slab: &[Piece],
-    heads: Heads,
+    limits: &[usize],
     count: impl Fn(&Piece) -> usize,
 ) -> Result<Attended, BackendError> {
-    let (mut positions, mut tiles) = (Vec::<i32>::new(), Vec::new());
-    for (number, piece) in slab.iter().enumerate() {
-        let end = piece.start + piece.len;
-        let mut position = end - count(piece);
-        while position < end {
-            let rows = tile_rows(heads).min(end - position);
-            let row = positions.len() as i32;
-            tiles.push(Tile { span: number as i32, position: position as i32, row, rows: rows as i32 });
-            positions.extend((position..position + rows).map(|position| position as i32));
-            position += rows;
-        }
-    }
-    let most = tiles.iter().map(|tile: &Tile| tile.rows as usize).max().unwrap_or(0);
+    let spans = || slab.iter().map(|piece| (piece.start + piece.len - count(piece), piece.start + piece.len));
+    let mut positions: Vec<i32> = spans().flat_map(|(from, end)| (from..end).map(|position| position as i32)).collect();
     let last = positions.iter().max().map_or(0, |&position| position as usize);
     round_up(&mut positions, PADDING);
-    round_up(&mut tiles, Tile { span: 0, position: 0, row: 0, rows: 0 });
+    let tiling = |&limit: &usize| {
+        let (mut tiles, mut row) = (Vec::new(), 0);
+        for (span, (from, end)) in (0..).zip(spans()) {
+            for position in (from..end).step_by(limit) {
+                let rows = limit.min(end - position) as i32;
+                tiles.push(Tile { span, position: position as i32, row, rows });
+                row += rows;
+            }
+        }
+        let most = tiles.iter().map(|tile: &Tile| tile.rows as usize).max().unwrap_or(0);
+        round_up(&mut tiles, Tile { span: 0, position: 0, row: 0, rows: 0 });
+        let rows = most.next_power_of_two().min(limit);
+        Ok(Tiling { limit, tiles: queue.place(&tiles)?, count: tiles.len(), rows })
+    };
     Ok(Attended {
         rows: positions.len(),
         positions: queue.place(&positions)?,
-        tiles: queue.place(&tiles)?,
-        tile_count: tiles.len(),
-        queries: most.next_power_of_two().min(tile_rows(heads)) * (heads.query / heads.kv),
+        tilings: limits.iter().map(tiling).collect::<Result<_, BackendError>>()?,
         chunks: rounded_chunks(last / kernels::CHUNK + 1),
     })
 }

@@ -44,17 +44,20 @@ pub fn linear(
     }
 }
 
-/// `out = activation(gate) * up`, or `activation(up)`, of rows that lie back to back.
-pub fn activate(queue: &Queue, mlp: Mlp, (up, out): (Pointer, Pointer), rows: usize) {
-    let kind = match mlp.activation {
+/// Number of an activation for kernels.
+pub fn activation_number(activation: Activation) -> i32 {
+    match activation {
         Activation::Silu => 0,
         Activation::Gelu => 1,
         Activation::GeluTanh => 2,
         Activation::Relu => 3,
-        // Refused when the model is loaded.
-        Activation::ClampedSwish => -1,
-    };
-    let width = mlp.intermediate;
+        Activation::ClampedSwish => 4,
+    }
+}
+
+/// `out = activation(gate) * up`, or `activation(up)`, of rows that lie back to back.
+pub fn activate(queue: &Queue, mlp: Mlp, (up, out): (Pointer, Pointer), rows: usize) {
+    let (kind, width) = (activation_number(mlp.activation), mlp.intermediate);
     let params =
         kernels::Activate { x: up, out, rows: rows as i32, width: width as i32, kind, gated: i32::from(mlp.gated) };
     queue.launch(&kernels::ACTIVATE, [(rows * width).div_ceil(256), 1, 1], 0, params);

@@ -1,7 +1,9 @@
 //! Each kernel against its twin on the CPU, in the emulator: odd sizes, and the same bits under every order
 //! of threads.
 
+mod blocks;
 mod choices;
+mod delta;
 #[path = "../../../tests/shared/emulator/mod.rs"]
 mod emulator;
 mod experts;

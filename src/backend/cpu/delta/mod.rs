@@ -1,8 +1,8 @@
 //! Gated delta nets: blocks with a state of fixed size per sequence in place of K/V.
 //!
 //! The recurrence goes through the rows of a sequence one after the other, in one order of operations;
-//! sequences and heads are shared out to threads. `recurrence` has the arithmetic, `state` what a sequence
-//! keeps and how it goes back.
+//! sequences and heads are shared out to threads. `recurrence` has the arithmetic, `state` what a state
+//! holds; how a sequence goes back is the rule of all devices (`backend::states`).
 
 pub mod recurrence;
 pub mod state;
@@ -11,19 +11,19 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use recurrence::Recurrence;
-use state::{Plan, Sizes, State, States};
+use state::{Sizes, State};
 
 use super::CpuNetwork;
 use super::experts::sized;
 use super::gemm::{Linear, Mode, linear};
 use super::ops;
-use super::pack::{F32x16, NR, Packed};
+use super::pack::{F32x16, NR};
 use super::pass::Buffers;
 use super::pool::Parts;
 use crate::backend::BackendError;
 use crate::backend::sequences::contract;
 use crate::backend::slabs::{Piece, pieces};
-use crate::backend::weights::DeltaWeights;
+use crate::backend::states::{Plan, States};
 use crate::model::spec::{Activation, DeltaNet};
 
 /// Added to the sum of squares under the root that query and key are divided by.
@@ -62,7 +62,7 @@ impl Place<'_> {
     /// next pass.
     fn keep(
         &self,
-        states: &mut States,
+        states: &mut States<Sizes>,
         mut state: Arc<State>,
         (layer, sizes): (usize, Sizes),
         (inputs, rates): (&[f32], &[f32]),
@@ -72,10 +72,10 @@ impl Place<'_> {
         if let Some(state) = Arc::get_mut(&mut state).filter(|_| settle > 0) {
             let last = (self.inputs + settle) * channels;
             let to = layer * sizes.inputs()..(layer + 1) * sizes.inputs();
-            state.inputs[to].copy_from_slice(&inputs[last..last + sizes.inputs()]);
+            state.memory.inputs[to].copy_from_slice(&inputs[last..last + sizes.inputs()]);
         }
         states.put(self.plan, state);
-        if let Some(log) = states.log(self.plan, layer) {
+        if let Some(log) = states.log(self.plan).and_then(|log| log.get_mut(layer)) {
             let first = self.inputs + sizes.net.width - 1;
             log.inputs.clear();
             log.inputs.extend_from_slice(&inputs[(first + settle) * channels..(first + rows) * channels]);
@@ -95,7 +95,7 @@ impl CpuNetwork {
         buffers: &mut Buffers,
     ) -> Result<(), BackendError> {
         let block = &self.weights.blocks[layer];
-        let (Some(sizes), Some(weights)) = (self.states.sizes, &block.delta) else {
+        let (Some(sizes), Some(weights)) = (self.states.memory, &block.delta) else {
             return Err(contract(format!("no state for the gated delta net of block {layer}")));
         };
         let Buffers { x, normed, qkv, attended, delta, quantized, .. } = buffers;
@@ -112,10 +112,10 @@ impl CpuNetwork {
         product(&block.qkv, qkv, quantized);
         let steps = sized(steps, rows * 2 * heads);
         product(&weights.rates, steps, quantized);
-        steps.chunks_exact_mut(2 * heads).for_each(|row| to_rates(weights, row));
+        steps.chunks_exact_mut(2 * heads).for_each(|row| to_rates((&weights.step_bias, &weights.decay), row));
 
         // The rows that are done again stand before those of the pass.
-        let number = self.spec.blocks[..layer].iter().filter(|block| block.delta.is_some()).count();
+        let number = self.spec.delta_nets_before(layer);
         let (mut places, mut taken) = (Vec::with_capacity(slab.len()), Vec::with_capacity(slab.len()));
         inputs.clear();
         rates.clear();
@@ -124,10 +124,12 @@ impl CpuNetwork {
                 Place { plan, slab: of.clone(), inputs: inputs.len() / channels, first: rates.len() / (2 * heads) };
             let none = || contract(format!("{:?} has no state", plan.id));
             let state = self.states.take(plan).ok_or_else(none)?;
-            let log = self.states.log(plan, number).ok_or_else(none)?;
-            inputs.extend_from_slice(&state.inputs[number * sizes.inputs()..][..sizes.inputs()]);
-            inputs.extend_from_slice(&log.inputs[..plan.again * channels]);
-            rates.extend_from_slice(&log.rates[..plan.again * 2 * heads]);
+            inputs.extend_from_slice(&state.memory.inputs[number * sizes.inputs()..][..sizes.inputs()]);
+            if plan.again > 0 {
+                let log = self.states.log(plan).and_then(|log| log.get(number)).ok_or_else(none)?;
+                inputs.extend_from_slice(&log.inputs[..plan.again * channels]);
+                rates.extend_from_slice(&log.rates[..plan.again * 2 * heads]);
+            }
             of.clone().for_each(|row| inputs.extend_from_slice(&qkv[row * stride..][..channels]));
             rates.extend_from_slice(&steps[of.start * 2 * heads..of.end * 2 * heads]);
             places.push(place);
@@ -149,9 +151,9 @@ impl CpuNetwork {
         for (place, state) in places.iter().zip(&mut taken) {
             states.push(if place.plan.settle > 0 {
                 let state = Arc::get_mut(state).ok_or_else(|| contract("a state with two owners".to_owned()))?;
-                Of::Own(Parts::new(&mut state.matrices[of_layer.clone()]))
+                Of::Own(Parts::new(&mut state.memory.matrices[of_layer.clone()]))
             } else {
-                Of::Shared(&state.matrices[of_layer.clone()])
+                Of::Shared(&state.memory.matrices[of_layer.clone()])
             });
         }
         let attended = sized(attended, rows * values);
@@ -260,12 +262,12 @@ impl Head<'_> {
 }
 
 /// Makes beta and decay of what the projection gives for a row `[2 * value_heads]`.
-fn to_rates(weights: &DeltaWeights<Packed, Vec<f32>>, row: &mut [f32]) {
-    let (betas, steps) = row.split_at_mut(weights.decay.len());
+pub fn to_rates((biases, decays): (&[f32], &[f32]), row: &mut [f32]) {
+    let (betas, steps) = row.split_at_mut(decays.len());
     for beta in betas {
         *beta = 1.0 / (1.0 + ops::exp(-*beta));
     }
-    for ((step, bias), decay) in steps.iter_mut().zip(&weights.step_bias).zip(&weights.decay) {
+    for ((step, bias), decay) in steps.iter_mut().zip(biases).zip(decays) {
         *step = ops::exp(decay * softplus(*step + bias));
     }
 }
@@ -276,7 +278,7 @@ fn softplus(x: f32) -> f32 {
 }
 
 /// Divides by the length, and multiplies.
-fn to_length(values: &mut [f32], scale: f32) {
+pub fn to_length(values: &mut [f32], scale: f32) {
     let factor = (ops::sum(values, |x| x * x) + EPS).sqrt().recip() * scale;
     for x in values {
         *x *= factor;

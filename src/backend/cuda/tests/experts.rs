@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::experts::{Choices, TOGETHER, Tables, experts, most_groups};
+use super::super::experts::{Choices, Router, TOGETHER, Tables, experts, most_groups};
 use super::super::gpu::{Buffer, Gpu};
 use super::super::kernels;
 use super::super::matrix::{Matrix, STORAGES};
@@ -44,15 +44,17 @@ fn logits(rows: usize, count: usize) -> Vec<f32> {
 fn the_experts_of_a_row_and_their_shares_are_those_of_the_cpu_to_the_bit() {
     const ROWS: usize = 5;
     for (count, used) in [(1, 1), (2, 1), (8, 3), (8, 8), (33, 4), (60, 40), (128, 8)] {
-        for normalised in [true, false] {
+        for (normalised, factors) in [(true, false), (false, false), (true, true)] {
             let logits = logits(ROWS, count);
             let found = in_any_order(|gpu| {
                 let there = send(gpu, &logits);
                 let positions = send(gpu, &[0, 7, 3, 300, -1]);
+                let of_experts = send(gpu, &numbers(15, count));
                 let [chosen, shares] = [(); 2].map(|()| send(gpu, &vec![f32::NAN; ROWS * used]));
                 let params = kernels::ChooseExperts {
                     logits: there.at(),
                     positions: positions.at(),
+                    factors: if factors { of_experts.at() } else { 0 },
                     chosen: chosen.at(),
                     shares: shares.at(),
                     count: count as i32,
@@ -69,6 +71,10 @@ fn the_experts_of_a_row_and_their_shares_are_those_of_the_cpu_to_the_bit() {
             let spec = Experts { count, used, normalised, shared: None, router_bias: false };
             for (row, logits) in logits.chunks(count).enumerate() {
                 let mut expected = choose(spec, &mut logits.to_vec());
+                if factors {
+                    let of_experts = numbers(15, count);
+                    expected.iter_mut().for_each(|(expert, share)| *share *= of_experts[*expert]);
+                }
                 expected.sort_by_key(|(expert, _)| *expert);
                 if row == ROWS - 1 {
                     expected = vec![(usize::MAX, 0.0); used];
@@ -218,9 +224,11 @@ impl Mixture {
         let spec = MLP.experts.expect("a mixture");
         let room = chosen.room(spec, rows, HIDDEN).expect("memory");
         let between = [2, 1].map(|parts| gpu.alloc(room.size * parts * INNER * size_of::<f32>()).expect("memory"));
-        let attended = Attended { rows, positions: positions.at(), tiles: 0, tile_count: 0, queries: 0, chunks: 0 };
+        let attended = Attended { rows, positions: positions.at(), tilings: Vec::new(), chunks: 0 };
         let between = (between[0].at(), between[1].at());
-        experts(&queue, MLP, (&self.router, &tables), &room, between, (x.at(), out.at()), (&attended, add));
+        let router = Router { weights: &self.router, bias: None, factors: None };
+        router.choose(&queue, &room, x.at(), &attended);
+        experts(&queue, MLP, (&tables, &room), between, (x.at(), out.at()), (rows, add));
         queue.start(Again::Hardly).expect("launched");
         receive(&out)
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::gpu::Gpu;
 use super::super::{SOURCE, open};
 use super::products::{product, sent, values};
-use super::{bits, emulator, experts, layers, numbers};
+use super::{bits, delta, emulator, experts, layers, numbers};
 use crate::backend::storage::Storage;
 use crate::model::TensorType;
 
@@ -62,7 +62,9 @@ fn planted_faults_are_seen() {
     let taken = "__syncwarp();\n  for (int n = lane;";
     let landed = "copies_landed<Staged::STAGES - 2>();";
     let stage = "__syncthreads();\n    fetch(chunk + Staged::STAGES - 1);";
-    let cases: [(&str, &str, &str, Run); 10] = [
+    let staged = "staged->rates[thread / 2][thread % 2] = next_rate;\n    __syncthreads();";
+    let squares = "__syncthreads();\n    // Eight lanes";
+    let cases: [(&str, &str, &str, Run); 14] = [
         ("-barrier", barrier, "stage(p, span, head, 0, from, end, staged);", attention),
         ("-border", "outputs = smaller(GEMM_OUTPUTS, m.outputs - output);", "outputs = GEMM_OUTPUTS;", floats),
         ("-race", "  __syncwarp();\n", "", floats),
@@ -72,6 +74,10 @@ fn planted_faults_are_seen() {
         ("-last", "p.arrived + blockIdx.y * gridDim.x + blockIdx.x", "p.arrived", wide),
         ("-taken", taken, "for (int n = lane;", experts::mixture),
         ("-rows", "p.rows[place] = i / p.used;", "p.rows[place] = 0;", experts::mixture),
+        ("-staged", staged, "staged->rates[thread / 2][thread % 2] = next_rate;", delta::pieces),
+        ("-squares", squares, "// Eight lanes", delta::pieces),
+        ("-settled", "if (row == piece.settle && row > 0) keep();", "", delta::pieces),
+        ("-ring", "(piece.log_first + place) % piece.log_rows", "(piece.log_first + place)", delta::pieces),
         ("-numbers", "chosen[before] = numbers[n];", "chosen[n] = numbers[n];", experts::mixture),
     ];
     for (name, right, wrong, run) in cases {
@@ -84,8 +90,8 @@ fn planted_faults_are_seen() {
 #[test]
 fn nothing_is_touched_beside_buffers() {
     let tests = [
-        "backend::cuda::tests::experts", "backend::cuda::tests::layers", "backend::cuda::tests::products",
-        "backend::cuda::tests::choices",
+        "backend::cuda::tests::blocks", "backend::cuda::tests::experts", "backend::cuda::tests::layers",
+        "backend::cuda::tests::products", "backend::cuda::tests::choices", "backend::cuda::tests::delta",
     ];
     let Some((said, passed)) = emulator::sanitized("-sanitized", &SOURCE, &tests) else {
         return crate::skip::for_want_of("g++ with AddressSanitizer on x86-64", "what kernels read beside buffers");

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::gpu::Gpu;
 use super::super::kernels;
+use super::super::products::activation_number;
 use super::{assert_close, bits, emulator, in_any_order, numbers, receive, send};
 use crate::backend::cpu::twins::ops;
 use crate::backend::rotary::RotaryTables;
@@ -49,9 +50,9 @@ fn norms_of_rows_and_of_heads() {
 
 #[test]
 fn activations_are_those_of_the_cpu_to_the_bit() {
-    let kinds = [Activation::Silu, Activation::Gelu, Activation::GeluTanh, Activation::Relu];
-    for (number, &kind) in kinds.iter().enumerate() {
-        for (width, gated) in [(1, true), (257, true), (300, false)] {
+    let kinds = [Activation::Silu, Activation::Gelu, Activation::GeluTanh, Activation::Relu, Activation::ClampedSwish];
+    for kind in kinds {
+        for (width, gated) in [(1, true), (257, true), (300, kind == Activation::ClampedSwish)] {
             let x: Vec<f32> = numbers(7, 3 * width * (1 + usize::from(gated))).iter().map(|x| 9.0 * x).collect();
             let found = in_any_order(|gpu| {
                 let (x, out) = (send(gpu, &x), send(gpu, &vec![0.0f32; 3 * width]));
@@ -60,7 +61,7 @@ fn activations_are_those_of_the_cpu_to_the_bit() {
                     out: out.at(),
                     rows: 3,
                     width: width as i32,
-                    kind: number as i32,
+                    kind: activation_number(kind),
                     gated: i32::from(gated),
                 };
                 gpu.launch(&kernels::ACTIVATE, [(3 * width).div_ceil(256), 1, 1], 0, params).expect("launched");
@@ -80,7 +81,7 @@ fn activations_are_those_of_the_cpu_to_the_bit() {
 #[test]
 fn rows_are_rotated_and_stored_at_their_own_positions() {
     let (heads, kv_heads, dim, capacity, shared) = (3, 1, 6, 9, 4);
-    for (dims, interleaved) in [(6, false), (4, true), (4, false)] {
+    for (dims, interleaved, grown) in [(6, false, false), (4, true, false), (4, false, true), (6, true, true)] {
         let rotary = Rotary { dims, interleaved, base: 100.0, scaling: RotaryScaling::None };
         let mlp = Mlp { intermediate: 1, activation: Activation::Silu, gated: true, bias: false, experts: None };
         let attention = spec::Attention { rotary: Some(rotary), ..plain_attention() };
@@ -88,7 +89,8 @@ fn rows_are_rotated_and_stored_at_their_own_positions() {
         let block = Block { wiring: Wiring::PreNorm, residual_scale: 1.0, attention, mlp, delta, beside, output_scale };
         let mut tables = RotaryTables::new(&[block]);
         tables.ensure(16).expect("memory");
-        let stride = (heads + 2 * kv_heads) * dim;
+        // Something more is projected, a gate.
+        let stride = (heads + 2 * kv_heads) * dim + 4;
         let qkv = numbers(8, 3 * stride);
         let found = in_any_order(|gpu| {
             let (there, table) = (send(gpu, &qkv), send(gpu, tables.all()[0].values()));
@@ -106,10 +108,11 @@ fn rows_are_rotated_and_stored_at_their_own_positions() {
                     rows: 3,
                 }],
             );
-            let row_spans = send(gpu, &[0i32; 3]);
+            let (row_spans, growth) = (send(gpu, &[0i32; 3]), send(gpu, &numbers(16, 9)));
             let params = kernels::RotaryStore {
                 qkv: there.at(),
                 table: table.at(),
+                growth: if grown { growth.at() } else { 0 },
                 spans: spans.at(),
                 row_spans: row_spans.at(),
                 heads: heads as i32,
@@ -117,7 +120,9 @@ fn rows_are_rotated_and_stored_at_their_own_positions() {
                 dim: dim as i32,
                 pairs: (dims / 2) as i32,
                 interleaved: i32::from(interleaved),
-                layer: 1,
+                before: (2 * kv_heads * dim) as i32,
+                stride: stride as i32,
+                padding: 0,
             };
             gpu.launch(&kernels::ROTARY_STORE, [3, 1, 1], 0, params).expect("launched");
             [receive(&there), receive(&own)].concat()
@@ -131,9 +136,11 @@ fn rows_are_rotated_and_stored_at_their_own_positions() {
             let mut keys = qkv[heads * dim..(heads + kv_heads) * dim].to_vec();
             let rotated = qkv[..heads * dim].chunks_mut(dim).chain(keys.chunks_mut(dim));
             rotated.for_each(|head| tables.all()[0].rotate(6 + row, head));
+            let factor = if grown { numbers(16, 9)[6 + row] } else { 1.0 };
+            qkv[..heads * dim].iter_mut().for_each(|query| *query *= factor);
             let at = |part: usize| (2 + part) * capacity * dim + (6 + row - shared as usize) * dim;
             kv[at(0)..at(0) + dim].copy_from_slice(&keys);
-            kv[at(1)..at(1) + dim].copy_from_slice(&qkv[(heads + kv_heads) * dim..]);
+            kv[at(1)..at(1) + dim].copy_from_slice(&qkv[(heads + kv_heads) * dim..stride - 4]);
         }
         assert_eq!(bits(&found[..3 * stride]), bits(&expected), "{dims}, {interleaved}");
         assert_eq!(bits(found_kv), bits(&kv), "{dims}, {interleaved}");
@@ -159,6 +166,9 @@ pub(super) fn plain_attention() -> spec::Attention {
         sinks: false,
     }
 }
+
+/// One weighs as much as all positions, one next to nothing, one more than a float can tell from the rest.
+const SINKS: [f32; 6] = [5.0, -30.0, 0.5, 200.0, -1.0, 0.0];
 
 /// Attention of the last rows of a text of `len` positions, of which `shared` are a prompt's.
 pub(super) fn attention(gpu: &Arc<Gpu>, (len, shared, rows): (usize, usize, usize), of: &spec::Attention) -> Vec<f32> {
@@ -204,7 +214,7 @@ pub(super) fn attention(gpu: &Arc<Gpu>, (len, shared, rows): (usize, usize, usiz
     let chunks = len.div_ceil(kernels::CHUNK);
     let [sums, norms, out] = [chunks * rows * heads * dim, chunks * rows * heads * 2, rows * heads * dim]
         .map(|floats| gpu.alloc(floats * size_of::<f32>()).expect("memory"));
-    let window = of.window.unwrap_or(0) as i32;
+    let (window, sinks) = (of.window.unwrap_or(0) as i32, send(gpu, &SINKS));
     let params = kernels::AttentionChunk {
         qkv: qkv.at(),
         sums: sums.at(),
@@ -212,7 +222,7 @@ pub(super) fn attention(gpu: &Arc<Gpu>, (len, shared, rows): (usize, usize, usiz
         spans: spans.at(),
         tiles: tiles_there.at(),
         q_stride: (heads * dim) as i32,
-        layer: 0,
+        before: 0,
         kv_heads: kv_heads as i32,
         group: group as i32,
         dim: dim as i32,
@@ -228,6 +238,7 @@ pub(super) fn attention(gpu: &Arc<Gpu>, (len, shared, rows): (usize, usize, usiz
         sums: sums.at(),
         norms: norms.at(),
         positions: positions.at(),
+        sinks: if of.sinks { sinks.at() } else { 0 },
         out: out.at(),
         rows: rows as i32,
         heads: heads as i32,
@@ -243,8 +254,10 @@ fn attention_sees_prompt_and_tail_through_every_window() {
     let (kv_heads, group, dim) = (2, 3, 5);
     let heads = kv_heads * group;
     for (len, shared, rows) in [(1, 0, 1), (40, 17, 6), (600, 255, 3), (300, 299, 1)] {
-        for (window, soft_cap) in [(None, None), (Some(7), None), (Some(280), Some(2.0))] {
-            let of = spec::Attention { window, soft_cap, ..plain_attention() };
+        let cases =
+            [(None, None, false), (Some(7), None, true), (Some(280), Some(2.0), false), (Some(280), Some(2.0), true)];
+        for (window, soft_cap, sinks) in cases {
+            let of = spec::Attention { window, soft_cap, sinks, ..plain_attention() };
             let Some(found) = in_any_order(|gpu| attention(gpu, (len, shared, rows), &of)) else { return };
             let kv = numbers(9, 2 * kv_heads * len * dim);
             let queries = numbers(10, 40 * heads * dim);
@@ -261,7 +274,8 @@ fn attention_sees_prompt_and_tail_through_every_window() {
                         let score: f64 = at(0, position).zip(q).map(|(k, &q)| k * f64::from(q)).sum::<f64>() * 0.7;
                         soft_cap.map_or(score, |cap| f64::from(cap) * (score / f64::from(cap)).tanh()).exp()
                     };
-                    let total: f64 = (first..=position).map(weight).sum();
+                    let sink = if sinks { f64::from(SINKS[head]).exp() } else { 0.0 };
+                    let total = (first..=position).map(weight).sum::<f64>() + sink;
                     let channel = |d| {
                         let term = |position| weight(position) * at(1, position).nth(d).unwrap_or(0.0);
                         (first..=position).map(term).sum::<f64>() / total
@@ -269,7 +283,7 @@ fn attention_sees_prompt_and_tail_through_every_window() {
                     expected.extend((0..dim).map(channel));
                 }
             }
-            assert_close(&format!("{len}, {shared}, {rows}, {window:?}"), &found, &expected, 1e-5);
+            assert_close(&format!("{len}, {shared}, {rows}, {window:?}, {sinks}"), &found, &expected, 1e-5);
             // The last row alone is the same.
             if rows > 1 {
                 let Some(gpu) = emulator::gpu(3) else { return };
@@ -300,6 +314,7 @@ fn padding_rows_leave_everything_alone() {
         let params = kernels::RotaryStore {
             qkv: qkv.at(),
             table: table.at(),
+            growth: 0,
             spans: spans.at(),
             row_spans: padding.at(),
             heads: 1,
@@ -307,7 +322,9 @@ fn padding_rows_leave_everything_alone() {
             dim: 3,
             pairs: 1,
             interleaved: 0,
-            layer: 0,
+            before: 0,
+            stride: 9,
+            padding: 0,
         };
         gpu.launch(&kernels::ROTARY_STORE, [2, 1, 1], 0, params).expect("launched");
         let x = send(gpu, &[1.0f32; 6]);
@@ -325,7 +342,7 @@ fn padding_rows_leave_everything_alone() {
             spans: spans.at(),
             tiles: tiles.at(),
             q_stride: 9,
-            layer: 0,
+            before: 0,
             kv_heads: 1,
             group: 1,
             dim: 3,
@@ -337,11 +354,12 @@ fn padding_rows_leave_everything_alone() {
         };
         let memory = kernels::attention_memory(1, 3);
         gpu.launch(&kernels::ATTENTION_CHUNK, [1, 1, 2], memory, params).expect("launched");
-        let (sums_at, norms_at) = (sums.at(), norms.at());
+        let (sums_at, norms_at, sinks) = (sums.at(), norms.at(), send(gpu, &[200.0f32]));
         let params = kernels::AttentionMerge {
             sums: sums_at,
             norms: norms_at,
             positions: padding.at(),
+            sinks: sinks.at(),
             out: out.at(),
             rows: 2,
             heads: 1,

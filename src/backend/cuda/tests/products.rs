@@ -47,7 +47,7 @@ pub(super) fn product(gpu: &Arc<Gpu>, weights: &Matrix, (x, bias): (&[f32], Opti
 }
 
 /// Weights as the CPU decodes them.
-fn decoded(tensor: &Tensor<'_>, (outputs, inputs): (usize, usize), storage: Storage) -> Vec<f32> {
+pub(super) fn decoded(tensor: &Tensor<'_>, (outputs, inputs): (usize, usize), storage: Storage) -> Vec<f32> {
     let parts = [(tensor.clone(), outputs)];
     let packed = Packed::new(&Pool::new(1), &Kernels::portable(), &parts, inputs, storage).expect("memory");
     let mut weights = vec![0.0; outputs * inputs];

@@ -6,6 +6,7 @@
 mod ceilings;
 mod ragged;
 mod report;
+mod states;
 mod steps;
 
 use std::process::{Command, Stdio};
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 use super::super::gpu::Gpu;
 use super::super::{Libraries, open};
 use super::emulator::{self, GPU_VARIABLE};
+use crate::model::spec::DeltaNet;
 use crate::model::{ModelSpec, config};
 use report::Report;
 use serde_json::json;
@@ -37,6 +39,8 @@ struct Sizes {
     main: Llama,
     draft: Llama,
     batch: usize,
+    /// A gated delta net.
+    net: DeltaNet,
     /// Tokens of the prompt, and plain steps after it.
     context: usize,
     steps: usize,
@@ -85,14 +89,25 @@ const LARGE: Sizes = Sizes {
     main: Llama { hidden: 4096, intermediate: 14_336, layers: 32, heads: 32, kv_heads: 8, vocab: 128_256, tied: false },
     draft: Llama { hidden: 896, intermediate: 4864, layers: 24, heads: 14, kv_heads: 2, vocab: 128_256, tied: true },
     batch: 8,
+    net: DeltaNet {
+        key_heads: 16,
+        value_heads: 48,
+        key_dim: 128,
+        value_dim: 128,
+        width: 4,
+        logarithms: true,
+        tiled: false,
+    },
     context: 1024,
     steps: 160,
     seconds: 70.0,
 };
 
 /// Parts of this program that compare kernels with their twins.
-const TWINS: [&str; 3] =
-    ["backend::cuda::tests::layers", "backend::cuda::tests::products", "backend::cuda::tests::choices"];
+const TWINS: [&str; 6] = [
+    "backend::cuda::tests::layers", "backend::cuda::tests::blocks", "backend::cuda::tests::experts",
+    "backend::cuda::tests::products", "backend::cuda::tests::choices", "backend::cuda::tests::delta",
+];
 
 /// Runs the checks of kernels in a process of their own, over a GPU or the emulator, maybe under a tool;
 /// whether they passed, and the last that they said.
@@ -155,6 +170,7 @@ fn measured(gpu: &Arc<Gpu>, sizes: &Sizes, report: &mut Report) -> Result<()> {
     let gb = ceilings::ceilings(gpu, sizes, report)?;
     ceilings::products(gpu, sizes, gb, report)?;
     ragged::ragged(gpu, sizes.main.spec()?.heads, 2 * sizes.context, report)?;
+    states::states(gpu, sizes, gb, report)?;
     steps::steps(gpu, sizes, gb, report)
 }
 
@@ -196,6 +212,15 @@ const SMALL: Sizes = Sizes {
     main: Llama { hidden: 64, intermediate: 96, layers: 2, heads: 4, kv_heads: 2, vocab: 300, tied: false },
     draft: Llama { hidden: 32, intermediate: 64, layers: 1, heads: 2, kv_heads: 1, vocab: 300, tied: true },
     batch: 2,
+    net: DeltaNet {
+        key_heads: 1,
+        value_heads: 2,
+        key_dim: 128,
+        value_dim: 32,
+        width: 4,
+        logarithms: true,
+        tiled: false,
+    },
     context: 20,
     steps: 46,
     seconds: 60.0,
@@ -209,11 +234,20 @@ fn gpu_check_measures_and_compares_in_small() {
     let (table, json) = (report.table(), report.json());
     assert!(!report.failed(), "{table}");
     let ragged = "attention of candidates of different lengths";
-    for part in ["ceilings", "products", ragged, "steps, bf16", "steps, int8", "steps, int4"] {
+    for part in
+        ["ceilings", "products", ragged, "states of gated delta nets", "steps, bf16", "steps, int8", "steps, int4"]
+    {
         assert!(table.lines().any(|line| line == part), "{part}: {table}");
     }
     let (close, apart) = ("lengths close together: all give the same bits", "lengths apart: all give the same bits");
-    for what in [close, apart, "all was read", "drafts change nothing, as graphs", "graphs give the same bits"] {
+    for what in [
+        close,
+        apart,
+        "a prompt in two parts gives the same bits",
+        "all was read",
+        "drafts change nothing, as graphs",
+        "graphs give the same bits",
+    ] {
         let lines = json.as_array().expect("a list").iter();
         let found: Vec<_> = lines.filter(|line| line["what"] == what).collect();
         assert!(!found.is_empty() && found.iter().all(|line| line["met"] == true), "{what}: {json:#}");

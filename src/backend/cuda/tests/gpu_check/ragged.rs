@@ -82,8 +82,9 @@ impl Batch {
                 rows: rows as i32,
             });
             let first_tile = tiles.len();
-            for from in (0..rows).step_by(tile_rows(self.heads)) {
-                let of_tile = tile_rows(self.heads).min(rows - from);
+            let limit = tile_rows(self.heads, gpu.block_memory);
+            for from in (0..rows).step_by(limit) {
+                let of_tile = limit.min(rows - from);
                 let (position, row) = ((known + from) as i32, (first + from) as i32);
                 tiles.push(Tile { span: number as i32, position, row, rows: of_tile as i32 });
             }
@@ -146,7 +147,7 @@ impl Prepared {
             spans: self.spans.at(),
             tiles: self.tiles_there.at() + (first_tile * size_of::<Tile>()) as u64,
             q_stride: (query * dim) as i32,
-            layer: 0,
+            before: 0,
             kv_heads: kv as i32,
             group: (query / kv) as i32,
             dim: dim as i32,
@@ -156,7 +157,7 @@ impl Prepared {
             soft_cap: 0.0,
             padded: self.padded as i32,
         };
-        let memory = attention_memory(self.heads);
+        let memory = attention_memory(self.heads, tile_rows(self.heads, queue.block_memory));
         let all = self.tiles.iter().map(|(_, count, _)| count).sum();
         match self.way {
             Way::Ragged => queue.launch(&kernels::ATTENTION_CHUNK, [all, kv, self.chunks], memory, params(0)),
@@ -171,6 +172,7 @@ impl Prepared {
             sums: self.sums.at(),
             norms: self.norms.at(),
             positions: self.positions.at(),
+            sinks: 0,
             out: self.out.at(),
             rows: self.rows as i32,
             heads: query as i32,
