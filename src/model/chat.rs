@@ -343,7 +343,14 @@ impl Template {
 impl Chat {
     /// For a server that has the template: only the user's words are sent.
     pub fn of_server() -> Self {
-        Self { before: String::new(), after: String::new(), ends: Vec::new(), switch: None, opening: None, template: None }
+        Self {
+            before: String::new(),
+            after: String::new(),
+            ends: Vec::new(),
+            switch: None,
+            opening: None,
+            template: None,
+        }
     }
 
     /// This conversation, whose answers are left to the model from their first token.
