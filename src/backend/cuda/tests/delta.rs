@@ -79,12 +79,17 @@ impl Case {
         let mut steps = of(60, rows * 2 * heads, 3.0);
         // Where softplus is the step itself.
         steps[heads] = 25.0;
+        // Beta and decay are never below zero.
+        let mut logs: Vec<Vec<f32>> = each(70, LAYERS * PLACES * (channels + 2 * heads));
+        for row in logs.iter_mut().flat_map(|log| log.chunks_mut(channels + 2 * heads)) {
+            row[channels..].iter_mut().for_each(|rate| *rate = rate.abs());
+        }
         Self {
             net,
             stride,
             inputs: of(61, rows * stride, 2.0),
             steps,
-            logs: each(70, LAYERS * PLACES * (channels + 2 * heads)),
+            logs,
             matrices: each(80, LAYERS * heads * net.key_dim * net.value_dim),
             last: each(90, LAYERS * (net.width - 1) * channels),
             filter: of(62, net.width * channels, 1.0),
