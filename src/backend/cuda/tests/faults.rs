@@ -58,7 +58,7 @@ fn blocks(gpu: &Arc<Gpu>) -> Vec<f32> {
 #[test]
 fn planted_faults_are_seen() {
     let barrier = "stage(p, span, head, 0, from, end, staged);\n    __syncthreads();";
-    let half = "byte = scales[block] >> (8 * half) & 255;";
+    let half = "scales[block] >> (8 * half) & 255;";
     let taken = "__syncwarp();\n  for (int n = lane;";
     let landed = "copies_landed<Staged::STAGES - 2>();";
     let stage = "__syncthreads();\n    fetch(chunk + Staged::STAGES - 1);";
@@ -66,7 +66,7 @@ fn planted_faults_are_seen() {
         ("-barrier", barrier, "stage(p, span, head, 0, from, end, staged);", attention),
         ("-border", "outputs = smaller(GEMM_OUTPUTS, m.outputs - output);", "outputs = GEMM_OUTPUTS;", floats),
         ("-race", "  __syncwarp();\n", "", floats),
-        ("-half", half, "byte = scales[block] & 255;", blocks),
+        ("-half", half, "scales[block] & 255;", blocks),
         ("-landed", landed, "copies_landed<Staged::STAGES - 1>();", halves),
         ("-stage", stage, "fetch(chunk + Staged::STAGES - 1);", halves),
         ("-last", "p.arrived + blockIdx.y * gridDim.x + blockIdx.x", "p.arrived", wide),
