@@ -148,9 +148,10 @@ impl Panel {
             }
             return;
         }
-        match factor_bytes(kind) {
-            (1, _) => self.sections[2][at + number] = group.small[0],
-            _ => self.put(2, at + 2 * number, u16::from_le_bytes(group.small)),
+        if factor_bytes(kind).0 == 1 {
+            self.sections[2][at + number] = group.small[0];
+        } else {
+            self.put(2, at + 2 * number, u16::from_le_bytes(group.small));
         }
         let bytes = self.layout.row[3];
         for (i, &stored) in group.stored.iter().take(bytes / 2).enumerate() {
