@@ -73,7 +73,9 @@ fn the_experts_of_a_row_and_their_shares_are_those_of_the_cpu_to_the_bit() {
                 let mut expected = choose(spec, &mut logits.to_vec());
                 if factors {
                     let of_experts = numbers(15, count);
-                    expected.iter_mut().for_each(|(expert, share)| *share *= of_experts[*expert]);
+                    for (expert, share) in &mut expected {
+                        *share *= of_experts[*expert];
+                    }
                 }
                 expected.sort_by_key(|(expert, _)| *expert);
                 if row == ROWS - 1 {
