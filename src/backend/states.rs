@@ -285,7 +285,9 @@ impl<M: StateMemory> States<M> {
                 };
                 let (far, near): (Vec<_>, Vec<_>) = std::mem::take(earlier).into_iter().partition(far);
                 *earlier = far;
-                near.into_iter().for_each(|state| keep_memory(&mut of.spare, state));
+                for state in near {
+                    keep_memory(&mut of.spare, state);
+                }
             }
         }
     }
