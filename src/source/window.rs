@@ -55,6 +55,11 @@ impl Window {
         Self { chat: chat.map(Arc::new), ..self }
     }
 
+    /// The beginning of every answer's thoughts or message, which the prompt holds; empty where there is none.
+    pub fn begun(&self) -> &str {
+        self.chat.as_deref().filter(|chat| chat.opening().is_none()).map_or("", Chat::begun)
+    }
+
     /// The text of one token; of one without text its name. Empty where there is no tokenizer.
     pub fn token(&self, id: u32) -> String {
         let text = self.written(id);

@@ -12,7 +12,6 @@ use super::effect::Effect;
 use super::state::State;
 use crate::code::{self, CodeNode};
 use crate::engine::{Alternative, StepStats};
-use crate::model::Chat;
 use crate::source::Window;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
@@ -71,7 +70,7 @@ impl Spell for Window {
     }
 
     fn begun(&self) -> &str {
-        self.chat.as_deref().filter(|chat| chat.opening().is_none()).map_or("", Chat::begun)
+        Window::begun(self)
     }
 }
 

@@ -77,7 +77,7 @@ fn planted_faults_are_seen() {
         ("-staged", staged, "staged->rates[thread / 2][thread % 2] = next_rate;", delta::pieces),
         ("-squares", squares, "// Eight lanes", delta::pieces),
         ("-settled", "if (row == piece.settle && row > 0) keep();", "", delta::pieces),
-        ("-ring", "(piece.log_first + place) % piece.log_rows", "(piece.log_first + place)", delta::pieces),
+        ("-ring", "(piece.log_first + place) % piece.log_rows", "place % piece.log_rows", delta::pieces),
         ("-numbers", "chosen[before] = numbers[n];", "chosen[n] = numbers[n];", experts::mixture),
     ];
     for (name, right, wrong, run) in cases {
