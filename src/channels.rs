@@ -1,8 +1,8 @@
 //! Marks by which models tell their thoughts from their answers, and the parts of what a model wrote. A leaf:
 //! data and pure functions.
 //!
-//! There are two ways: marks around the thoughts, with the answer behind them; and messages (gpt-oss), each with
-//! the name of a channel in its head, of which one is the answer.
+//! There are two ways: marks around the thoughts, with the answer behind them; and messages (gpt-oss), each
+//! with the name of a channel in its head, of which one is the answer.
 
 use std::ops::Range;
 
@@ -58,7 +58,7 @@ pub fn has_messages(template: &str) -> bool {
     template.contains(CHANNEL)
 }
 
-/// The end of a prompt that belongs to what the model writes: a mark that has not been closed, and what follows
+/// The end of a prompt that belongs to the model's text: a mark that has not been closed, and the text behind
 /// it. Empty if there is none.
 pub fn begun(prompt: &str) -> &str {
     let around = AROUND.iter().filter_map(|(open, close)| {
@@ -69,8 +69,8 @@ pub fn begun(prompt: &str) -> &str {
     around.chain(message).min().map_or("", |at| &prompt[at..])
 }
 
-/// The parts of a text. `over` means that all of it is there; else the beginning of a mark at its end is in none
-/// of them.
+/// The parts of a text. `over` means that all of it is there; else the beginning of a mark at its end is in
+/// none of them.
 pub fn parts(text: &str, over: bool) -> Parts {
     let begins = |text: &str, mark: &str| text.starts_with(mark) || !over && !text.is_empty() && mark.starts_with(text);
     let begin = text.len() - text.trim_start().len();
@@ -206,7 +206,7 @@ mod tests {
             assert_eq!(by_ends(text), parts(text, true), "{text:?}");
         }
         assert_eq!(told("a\n</think>\nb", true), (vec![], Some("a\n</think>\nb")));
-        // What may become a mark counts only at the end.
+        // The beginning of a mark counts as text only where the text is over.
         assert_eq!(told("<thin", false), (vec![], None));
         assert_eq!(told("<thin", true), (vec![], Some("<thin")));
         assert_eq!(told("<think>a</thi", false), (vec!["a"], None));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is told of the beginning of a text is the beginning of what is told of all of it.
+        /// Parts of the beginning of a text are beginnings of the parts of all of it.
         #[test]
         fn nothing_that_was_told_is_taken_back(case in 0..CASES.len(), at in 0usize..200) {
             let text = CASES[case].0;

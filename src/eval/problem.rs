@@ -103,9 +103,7 @@ impl Problem {
     pub fn stop_rules(&self, window: &Window, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
         if let Some(chat) = &window.chat {
-            let function = self.requested();
-            rules.thinks = Some(prompt::chat::thinks(chat, &function));
-            rules.reading = Some(prompt::chat::reading(chat, function));
+            prompt::chat::read_answers(&mut rules, chat, self.requested());
         }
         if !defaults {
             return rules;

@@ -272,9 +272,7 @@ impl Job {
     pub fn stop_rules(&self, window: &Window, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
         if let (Some(chat), Some(target)) = (&window.chat, self.target()) {
-            let function = target.requested();
-            rules.thinks = Some(prompt::chat::thinks(chat, &function));
-            rules.reading = Some(prompt::chat::reading(chat, function));
+            prompt::chat::read_answers(&mut rules, chat, target.requested());
         }
         if let Some(target) = self.target().filter(|_| defaults).cloned() {
             rules.text = Some(Arc::new(move |text: &str| target.end_of(text)));

@@ -133,7 +133,7 @@ pub struct Chat {
     template: Option<Template>,
 }
 
-/// Whether a model is asked in conversations, where the user or the catalog says so.
+/// A choice of the user or the catalog: a model continues prompts, or is asked in conversations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChatUse {
     /// It goes on where the prompt ends.
@@ -270,9 +270,9 @@ impl Template {
         Ok((plain, None))
     }
 
-    /// Text between `prompt` and the words of an answer, by its text for a conversation that has one: a channel
-    /// for answers, thoughts that are empty. Nothing if the prompt goes further than that and no thoughts
-    /// are open.
+    /// Text between `prompt` and the words of an answer, as its text for a conversation with an answer has it:
+    /// a channel for answers, empty thoughts. Empty where the prompt has more than that and leaves no thoughts
+    /// open; `None` where neither holds.
     fn opening(&self, prompt: &str, switch: Option<Switch>) -> Option<String> {
         let turns = [(Role::User, WORDS), (Role::Assistant, WORDS)].map(|(role, words)| (role, words.to_owned()));
         let text = self.run(&turns, switch).ok()?;
@@ -359,7 +359,8 @@ impl Chat {
         Self { opening: None, ..self }
     }
 
-    /// Text between the prompt and the words of an answer that is begun for the model; `None` where it is not.
+    /// Text between the prompt and the words of an answer that is begun for the model; `None` where answers
+    /// are left to it.
     pub fn opening(&self) -> Option<&str> {
         self.opening.as_deref()
     }
@@ -395,12 +396,12 @@ impl Chat {
         (&self.before, &self.after)
     }
 
-    /// The beginning of every answer, where the template begins the model's thoughts or a message; else empty.
+    /// Beginning of each answer in the prompt: marks of thoughts or of a message. Empty where there are none.
     pub fn begun(&self) -> &str {
         channels::begun(&self.after)
     }
 
-    /// Adds the ids of tokens that end the model's turn to `ends`, and takes out those after which it goes on.
+    /// Adds the ids of tokens that end the model's turn to `ends`, and removes those after which it goes on.
     pub fn end_turns(&self, tokenizer: &Tokenizer, ends: &mut Vec<u32>) {
         if self.template.as_ref().is_some_and(|template| channels::has_messages(&template.text)) {
             let message = tokenizer.id(channels::MESSAGE_END);

@@ -1,19 +1,19 @@
 //! MXFP4 in safetensors files, as gpt-oss is published (OCP Microscaling Formats, version 1.0). A tensor
 //! `NAME` `[.., outputs, n]` is two: `NAME_blocks` `[.., outputs, n / 32, 16]`, two numbers of four bits to a
-//! byte, the lower half first; and `NAME_scales` `[.., outputs, n / 32]`, a power of two for every 32. They are
-//! put together as the blocks that GGUF files have, [`DTYPE`].
+//! byte, the lower half first; and `NAME_scales` `[.., outputs, n / 32]`, a power of two for every 32. They
+//! are put together as the blocks that GGUF files have, [`DTYPE`].
 
 use super::TensorType;
 
 /// Numbers in a block.
 pub const BLOCK: usize = 32;
 
-/// Type of a tensor that is put together: a block is its exponent, then its numbers, of which the first 16 are
-/// the lower halves of bytes and the others the upper ones.
+/// Type of a tensor that is put together: a block is its exponent, then its numbers, of which the first 16
+/// are the lower halves of bytes and the others the upper ones.
 pub const DTYPE: TensorType = TensorType::Mxfp4;
 
-/// Adds blocks with their scales to `to`. An exponent of 255, which no published file has, is a power of two as
-/// all others, as in the reference library.
+/// Adds blocks with their scales to `to`. An exponent of 255 is a power of two as all others, as in blocks of
+/// GGUF files.
 pub fn repack(blocks: &[u8], scales: &[u8], to: &mut Vec<u8>) {
     for (block, &scale) in blocks.as_chunks::<{ BLOCK / 2 }>().0.iter().zip(scales) {
         let number = |at: usize| block[at / 2] >> (4 * (at % 2)) & 15;

@@ -21,7 +21,7 @@ pub struct Tokenizer {
     size: usize,
     /// Ids that [`Tokenizer::decode`] leaves out, sorted.
     special: Vec<u32>,
-    /// Those of them that tell thoughts from answers: a continuation has their text.
+    /// Special tokens that tell thoughts from answers: a continuation has their text.
     marks: Vec<(u32, &'static str)>,
     /// Ids that stand for one byte of a character (byte fallback), sorted; the decoder joins runs of them.
     bytes: Vec<u32>,
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(stream(&of_messages, &ids), text);
         assert_eq!(of_messages.decode_continuation(&ids), text);
         assert_eq!(of_messages.decode(&ids), "analysisé?assistantfinal ü", "a text by itself has no special tokens");
-        // What ends a text, or breaks off in a character, is no mark.
+        // An end of text and a character that breaks off are no marks.
         let broken = [&[256][..], &ids[..9], &[0xc3, 257, 256]].concat();
         assert_eq!(stream(&of_messages, &broken), "<|channel|>analysis\u{fffd}<|channel|>");
         assert_eq!(of_messages.decode_continuation(&broken), stream(&of_messages, &broken));

@@ -6,15 +6,16 @@
 use std::sync::Arc;
 
 use crate::code::{self, RequestedFunction};
-use crate::engine::{Reading, Thinks};
+use crate::engine::StopRules;
 use crate::language::Language;
 use crate::model::Chat;
 
 /// The prompt in which the function is requested that `code` ends in.
 pub fn prompt(chat: &Chat, function: &RequestedFunction, code: &str) -> String {
-    let opening = opening(chat, function);
-    let request = request(function.language, &function.name, code, opening.is_some());
-    chat.prompt(&request) + chat.opening().unwrap_or_default() + opening.as_deref().unwrap_or_default()
+    let begun = begun(chat, function);
+    let request = request(function.language, &function.name, code, begun.is_some());
+    let begun = begun.map(|[opening, block]| opening + &block);
+    chat.prompt(&request) + begun.as_deref().unwrap_or_default()
 }
 
 /// A block of code after a fence that `code` does not have.
@@ -41,21 +42,46 @@ fn request(language: Language, name: &str, code: &str, is_begun: bool) -> String
     format!("{words}\n\n{block}{line_end}{fence}")
 }
 
-/// The beginning of the answer, if it is begun.
-fn opening(chat: &Chat, function: &RequestedFunction) -> Option<String> {
-    chat.opening().filter(|_| !function.head.is_empty()).map(|_| block(function.language, &function.head).0)
+/// The beginning of the answer, if it is begun: as the template opens answers, and a block up to the body.
+fn begun(chat: &Chat, function: &RequestedFunction) -> Option<[String; 2]> {
+    let opening = chat.opening().filter(|_| !function.head.is_empty())?;
+    Some([opening.to_owned(), block(function.language, &function.head).0])
 }
 
-/// How the answer to such a request is read.
-pub fn reading(chat: &Chat, function: RequestedFunction) -> Reading {
-    let begun = opening(chat, &function).unwrap_or_else(|| chat.begun().to_owned());
-    Arc::new(move |answer: &str, over: bool| {
-        if begun.is_empty() { function.read(answer, over) } else { function.read(&format!("{begun}{answer}"), over) }
-    })
+/// Sets how the answer to such a request is read, and what tells that it is nothing but thoughts so far.
+pub fn read_answers(rules: &mut StopRules, chat: &Chat, function: RequestedFunction) {
+    // Marks that the opening closes are none of the answer's.
+    let begun = begun(chat, &function).map_or_else(|| chat.begun().to_owned(), |[_, block]| block);
+    let whole = move |answer: &str| format!("{begun}{answer}");
+    let read_whole = whole.clone();
+    rules.reading = Some(Arc::new(move |answer, over| function.read(&read_whole(answer), over)));
+    rules.thinks = Some(Arc::new(move |answer| code::prose(&whole(answer)).thinks));
 }
 
-/// Tells whether such an answer is nothing but thoughts so far.
-pub fn thinks(chat: &Chat, function: &RequestedFunction) -> Thinks {
-    let begun = opening(chat, function).unwrap_or_else(|| chat.begun().to_owned());
-    Arc::new(move |answer: &str| code::prose(&format!("{begun}{answer}")).thinks)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Template;
+
+    #[test]
+    fn only_an_answer_with_a_head_is_begun_and_closes_thoughts() {
+        let text = "{% for m in messages %}<{{ m.role }}>{% if m.role == 'assistant' %}<think>\n\n</think>\n\n{% endif %}{{ m.content }}\
+                    {% endfor %}{% if add_generation_prompt %}<assistant><think>\n{% endif %}";
+        let template = Template { path: "chat_template.jinja".into(), text: text.to_owned(), tokens: Vec::new() };
+        let chat = template.render().unwrap();
+        assert_eq!(chat.opening(), Some("\n</think>\n\n"));
+        let head = "def f(x):\n";
+        let function = code::open_function(head).unwrap().requested();
+        let is_thinking = |function: &RequestedFunction, answer: &str| {
+            let mut rules = StopRules::default();
+            read_answers(&mut rules, &chat, function.clone());
+            rules.thinks.unwrap()(answer)
+        };
+        assert!(prompt(&chat, &function, head).ends_with("<think>\n\n</think>\n\n```python\ndef f(x):\n"));
+        assert!(!is_thinking(&function, "    return"));
+        let without = RequestedFunction { head: String::new(), ..function };
+        let asked = prompt(&chat, &without, head);
+        assert!(asked.contains("Answer with one code block") && asked.ends_with("<assistant><think>\n"), "{asked}");
+        assert!(is_thinking(&without, "hm") && !is_thinking(&without, "hm\n</think>\ndef f(x):\n"));
+    }
 }

@@ -127,8 +127,8 @@ impl Writing {
         Ok(whole)
     }
 
-    /// Thoughts and answer in a text; of completions all of it is the answer. Of a text that is not over, both
-    /// are beginnings of what they will be.
+    /// Thoughts and answer in a text; of completions all of it is the answer. Both only grow while the text
+    /// does.
     fn parts(&self, text: &str, over: bool) -> (String, String) {
         let chat = self.serving.window.chat.as_ref().filter(|_| self.request.form == Form::Chat);
         let Some(chat) = chat else { return (String::new(), text.to_owned()) };

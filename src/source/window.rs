@@ -55,9 +55,14 @@ impl Window {
         Self { chat: chat.map(Arc::new), ..self }
     }
 
-    /// The beginning of every answer's thoughts or message, which the prompt holds; empty where there is none.
+    /// Its conversations, if answers are left to the model from their first token.
+    pub fn free_chat(&self) -> Option<&Chat> {
+        self.chat.as_deref().filter(|chat| chat.opening().is_none())
+    }
+
+    /// Beginning of each answer in the prompt: marks of thoughts or of a message. Empty where there are none.
     pub fn begun(&self) -> &str {
-        self.chat.as_deref().filter(|chat| chat.opening().is_none()).map_or("", Chat::begun)
+        self.free_chat().map_or("", Chat::begun)
     }
 
     /// The text of one token; of one without text its name. Empty where there is no tokenizer.

@@ -194,7 +194,7 @@ impl World {
     /// Tells how tokens of a source are spelled.
     fn tell_insight(&self, source: &dyn Source) {
         let window = source.window();
-        let chat = window.chat.as_ref().is_some_and(|chat| chat.opening().is_none());
+        let chat = window.free_chat().is_some();
         self.tell(Msg::Insight(Insight { spelling: Arc::new(window), chat }));
     }
 

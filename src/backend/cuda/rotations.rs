@@ -1,4 +1,4 @@
-//! What a position does to queries and keys, as tables in the memory of a GPU.
+//! Tables of positions in the memory of a GPU: rotations of queries and keys, factors of queries.
 
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 //!
 //! `container` reads header, fields and tensor table. `arch` has the architectures with GGUF's names and with
 //! the converter's changes: Llama's heads have another order, Gemma's norms include their 1. `tokenizer`
-//! writes the vocabulary as a `tokenizer.json`. `keys` and `unread` tell fields and tensors that may be ignored
-//! from those that may not.
+//! writes the vocabulary as a `tokenizer.json`. `keys` and `unread` tell fields and tensors that may be
+//! ignored from those that may not.
 
 mod arch;
 pub mod container;
@@ -279,8 +279,8 @@ fn computed(
     Ok(more)
 }
 
-/// Scaling of rotary positions as `config.json` has it, if there is any. `has_factors`: there are divisors in a
-/// tensor: see [`factors`].
+/// Scaling of rotary positions as `config.json` has it, if there is any. `has_factors`: a tensor has divisors,
+/// see [`factors`].
 fn scaling(fields: Fields<'_>, has_factors: bool) -> Result<Option<Map<String, Value>>, ModelError> {
     // A file without a kind means the oldest one, and of an older name that of the factor.
     let kind = fields.text("rope.scaling.type")?.unwrap_or("linear");

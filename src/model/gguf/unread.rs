@@ -1,5 +1,5 @@
-//! Tensors of a GGUF file that no slot is in: some are of parts that a text model does without, and all others
-//! are refused, as results may depend on them.
+//! Tensors of a GGUF file that no slot is in. Some are of parts that a text model does without. All others are
+//! refused, as results may depend on them.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::model::{Checkpoint, ModelError};
 const BEGINNINGS: &[&str] = &["v.", "a.", "mm.", "cls.", "mtp."];
 /// Divisors of frequencies, which count beside the slots: see `factors` in `mod.rs`. The long ones are for
 /// contexts that are not used.
-const FACTORS: &[&str] = &["rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight"];
+const FACTORS: &[&str] = &["rope_freqs.weight", super::SHORT_FACTORS, "rope_factors_long.weight"];
 /// Names in a block: of drafting, of a classifier, and frequencies that old files repeat.
 const IN_BLOCK: &[&str] = &["nextn.", "attn_rot_embd.", "rope_freqs."];
 /// Names in a block that takes these from another.

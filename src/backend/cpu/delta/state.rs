@@ -17,7 +17,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Those of this model; `None` without gated delta nets.
+    /// Sizes for this model; `None` without gated delta nets.
     pub fn of(spec: &ModelSpec) -> Option<Self> {
         spec.delta_nets().map(|(layers, net)| Self { layers, net })
     }
@@ -41,7 +41,7 @@ impl Sizes {
 /// A state after some positions.
 pub type State = states::State<Matrices>;
 
-/// What a state holds of all layers.
+/// A state of all layers.
 pub struct Matrices {
     /// `[layer][value head][ceil(value_dim / 16)][key_dim]`.
     pub matrices: Zeroed<F32x16>,

@@ -44,13 +44,13 @@ pub fn too_wide(spec: &ModelSpec) -> Option<String> {
 
 /// Working memory.
 pub struct DeltaBuffers {
-    /// What is projected for beta and step `[rows, 2 * value_heads]`.
+    /// Projections for beta and step `[rows, 2 * value_heads]`.
     steps: Work,
     /// Of all pieces the rows that go through the states: mixed `[places, channels]`, beta and decay
     /// `[places, 2 * value_heads]`.
     mixed: Work,
     rates: Work,
-    /// What rows of the pass read `[rows, values]`, and those that are wanted.
+    /// Values that rows of the pass read `[rows, values]`, and those of the rows that are wanted.
     pub read: Work,
     pub kept_read: Work,
 }
@@ -80,7 +80,7 @@ pub struct Through {
     /// Number of the layer in the states.
     pub layer: usize,
     pub courses: Courses,
-    /// What is projected, and the floats between rows of it.
+    /// Projections of queries, keys and values, and the floats between their rows.
     pub inputs: (Pointer, usize),
     pub steps: Pointer,
     pub filter: Pointer,
@@ -208,7 +208,7 @@ impl CudaNetwork {
         Ok(())
     }
 
-    /// What rows that lie back to back in the buffers have read, normalised and gated.
+    /// Values that rows have read, normalised and gated `[rows, values]`; the rows lie back to back.
     pub(super) fn gate_delta(
         &mut self,
         (layer, net): (usize, DeltaNet),

@@ -25,7 +25,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Those of this model; `None` without gated delta nets.
+    /// Sizes for this model; `None` without gated delta nets.
     pub fn of(spec: &ModelSpec, queue: &Arc<Queue>) -> Option<Self> {
         spec.delta_nets().map(|(layers, net)| Self { queue: Arc::clone(queue), layers, net })
     }
@@ -104,7 +104,7 @@ impl Log {
         }
         let (row, places) = (sizes.logged(), needed.next_multiple_of(USUAL));
         let memory = Held::new(&sizes.queue, sizes.layers * places * row)?;
-        // What is done again, in up to two parts.
+        // Rows that are done again, in up to two parts of the ring.
         let before = plan.again.min(self.places - self.first);
         for layer in 0..sizes.layers {
             let from = |place: usize| self.memory.at() + ((layer * self.places + place) * row) as u64;

@@ -151,7 +151,7 @@ fn layers_with_heads_of_their_own_have_places_of_their_own() {
         assert!(same(&found, &expected(5, &[None, Some(3), Some(2), Some(3)])), "{found:?}");
         let wider = memory.resized(&region, 4, 9).expect("memory");
         let (found, of_nine) = (whole(&wider), expected(9, &[None, Some(3), Some(2), Some(3)]));
-        // What is behind the positions may be anything.
+        // Memory behind the positions may hold anything.
         let known = found.iter().zip(&of_nine).all(|(a, b)| b.is_nan() || a.to_bits() == b.to_bits());
         assert!(found.len() == of_nine.len() && known, "{found:?}");
     }

@@ -51,7 +51,7 @@ const COURSES: [Course; 7] = [
     Course { again: 3, rows: 13, settle: 8, first: 5, begun: true },
 ];
 
-/// What a pass has to do with.
+/// Inputs and memory of a pass.
 struct Case {
     net: DeltaNet,
     /// Floats between rows of what is projected.
@@ -184,7 +184,7 @@ impl Case {
         found
     }
 
-    /// The same on the CPU.
+    /// This pass on the CPU.
     fn expected(&self) -> Vec<f32> {
         let net = self.net;
         let (channels, heads, width, logged) = (net.channels(), net.value_heads, net.width, self.logged());
