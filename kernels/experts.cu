@@ -180,10 +180,9 @@ KERNEL(gemm_experts_f32, ExpertGemmParams, 256) {
 
 // tiles_experts_bf16, tiles_experts_int8, ... one for each of `TILED_STORAGES`: `tiles` of the choices of every expert with
 // that expert's matrix; parts in another storage are left to others.
-//   shapes   parts, together, out as above; x, sums, scales as `split_*` leaves [groups, 8, inputs]; partial
-//            [slices][groups][8][outputs] f32 and arrived [groups * grid.y] u32, all zero before and after, where there is
-//            more than one slice
-//   launch   grid (groups, ceil(outputs / 128), slices), 128 threads, `tiles_memory` bytes of shared memory for one tile
+//   shapes   parts, together, out as above; x, sums, scales as `split_*` leaves [groups, 8, inputs]
+//   launch   grid (groups, ceil(outputs / (256 / slices))), 256 threads, `memory` bytes of shared memory for one tile
+//            (src/backend/cuda/tiled.rs)
 //   bytes    those of `tiles` for the experts that are taken
 //   twin     that of `tiles`
 //   order    that of `tiles`
@@ -194,11 +193,11 @@ struct ExpertTilesParams {
   const float* sums;
   const float* scales;
   float* out;
-  float* partial;
-  u32* arrived;
   int out_stride;
   int groups;
   int slice;  // chunks of a slice
+  int slices;
+  int stages;
   int padding;
 };
 
@@ -209,11 +208,11 @@ DEVICE void tiles_experts(const ExpertTilesParams& p, int storage) {
   if (!part) return;
   const int group = blockIdx.x, rows = group * TILE_ROWS + these.count;
   float* out = p.out + part->first;
-  tiles<Storage>({{}, p.x, p.sums, p.scales, out, p.partial, p.arrived, rows, p.out_stride, 0, p.groups, 1, p.slice}, part->matrix, group, 1);
+  tiles<Storage>({{}, p.x, p.sums, p.scales, out, nullptr, nullptr, rows, p.out_stride, 0, p.groups, 1, p.slice, p.slices, p.stages}, part->matrix, group, 1);
 }
 
 #define TILED_EXPERTS(number, name, Storage) \
-  KERNEL(tiles_experts_##name, ExpertTilesParams, 128) { tiles_experts<Storage>(p, number); }
+  KERNEL(tiles_experts_##name, ExpertTilesParams, 256) { tiles_experts<Storage>(p, number); }
 TILED_STORAGES(TILED_EXPERTS)
 
 // add_experts: out[row] (+)= the sum over a row's choices of share * x[place of the choice]

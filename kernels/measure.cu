@@ -28,4 +28,4 @@ KERNEL(read_memory, ReadMemoryParams, 256) {
 //   bytes    for every tile: padded * dim * 8 per key/value head
 //   twin     `attention_chunk`
 //   order    that of `attention_chunk`: zeros are added behind and before it
-KERNEL(attention_padded, AttentionParams, 128) { attend<true>(p); }
+KERNEL(attention_padded, AttentionParams, 256) { attend<true>(p); }

@@ -12,6 +12,7 @@ typedef unsigned long long u64;
 
 #ifndef EMULATOR
 #define DEVICE static __device__ __forceinline__
+#define DEVICE_MEMBER __device__ __forceinline__
 // A kernel takes one struct, the same as in `src/backend/cuda/kernels.rs`. Nothing is spilled for the sake of
 // more blocks.
 #define KERNEL(name, Params, threads) extern "C" __global__ void __launch_bounds__(threads, 1) name(const Params p)
@@ -49,6 +50,18 @@ template <int LEFT>
 DEVICE void copies_landed() {
   asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
 }
+// Two floats as f16, the first in the lower half; what is too large becomes the largest.
+DEVICE u32 two_halves(float first, float second) {
+  u32 two;
+  asm("cvt.rn.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(second), "f"(first));
+  return two;
+}
+// A value that another block may have written since this one began.
+DEVICE float read_fresh(const float* from) {
+  float x;
+  asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(x) : "l"(from));
+  return x;
+}
 #define MULTIPLY_TILES(type)                                                                             \
   asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, " \
       "{%8, %9}, {%0, %1, %2, %3};"                                                                      \
@@ -75,6 +88,13 @@ struct F16 {
 DEVICE void multiply_tiles(Bf16, float* sums, const u32* a, const u32* b) { MULTIPLY_TILES("bf16"); }
 DEVICE void multiply_tiles(F16, float* sums, const u32* a, const u32* b) { MULTIPLY_TILES("f16"); }
 DEVICE void tiles_multiplied() {}
+// The first product of a sum: sums = a * b.
+DEVICE void first_tiles(F16, float* sums, const u32* a, const u32* b) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%10, %10, %10, %10};"
+      : "=f"(sums[0]), "=f"(sums[1]), "=f"(sums[2]), "=f"(sums[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(0.0f));
+}
 #endif
 
 // Rows of one sequence in a pass, and where its K/V is.
@@ -114,6 +134,17 @@ DEVICE size_t kv_index(int before, int head, int part, int capacity, int index, 
 
 // The first position that `position` sees through a window; 0 is no window.
 DEVICE int first_seen(int position, int window) { return window > 0 && position + 1 > window ? position + 1 - window : 0; }
+
+// Of `stages`, 2 to 4, all but the last two groups of this thread have landed, so that the oldest can be read.
+DEVICE void oldest_landed(int stages) {
+  if (stages == 4) {
+    copies_landed<2>();
+  } else if (stages == 3) {
+    copies_landed<1>();
+  } else {
+    copies_landed<0>();
+  }
+}
 
 DEVICE int smaller(int a, int b) { return a < b ? a : b; }
 DEVICE int larger(int a, int b) { return a > b ? a : b; }

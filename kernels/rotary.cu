@@ -4,7 +4,7 @@
 //            another layer's; table [positions][cosine, sine][pairs] f32, null without rotation; growth [positions] f32, a
 //            factor of rotated queries, or null; row_spans [rows], negative of padding;
 //            spans with K/V [layer][kv_head][key, value][capacity][dim] f32
-//   launch   grid (rows), 128 threads; positions of the rows lie inside of the table and of `own`
+//   launch   grid (rows, heads + kv_heads), 128 threads; positions of the rows lie inside of the table and of `own`
 //   bytes    rows * (heads * dim * 8 + kv_heads * dim * 16)
 //   twin     `RotaryTable::rotate`, `Region::store`
 //   order    two products and a sum per element, then the factor
@@ -35,35 +35,32 @@ DEVICE float rotated(const float* head, const float* angles, int d, int pairs, i
 }
 
 KERNEL(rotary_store, RotaryStoreParams, 128) {
-  const int row = blockIdx.x;
+  const int row = blockIdx.x, head = blockIdx.y;
   if (p.row_spans[row] < 0) return;
   const Span span = p.spans[p.row_spans[row]];
   const int position = span.start + (row - span.first_row), place = position - span.shared_len;
   const int pairs = p.table ? p.pairs : 0;
   const float* angles = p.table + (size_t)position * 2 * pairs;
-  float* queries = p.qkv + (size_t)row * p.stride;
-  const float* keys = queries + p.heads * p.dim;
-  const float* values = keys + p.kv_heads * p.dim;
-  for (int i = threadIdx.x; i < p.kv_heads * p.dim; i += 128) {
-    const int head = i / p.dim, d = i % p.dim;
-    const size_t key = kv_index(p.before, head, 0, span.own_capacity, place, p.dim);
-    const size_t value = kv_index(p.before, head, 1, span.own_capacity, place, p.dim);
-    span.own[key + d] = rotated(keys + head * p.dim, angles, d, pairs, p.interleaved);
-    span.own[value + d] = values[i];
+  float* x = p.qkv + (size_t)row * p.stride + head * p.dim;
+  if (head >= p.heads) {
+    const int of_kv = head - p.heads;
+    const float* values = x + p.kv_heads * p.dim;
+    const size_t key = kv_index(p.before, of_kv, 0, span.own_capacity, place, p.dim);
+    const size_t value = kv_index(p.before, of_kv, 1, span.own_capacity, place, p.dim);
+    for (int d = threadIdx.x; d < p.dim; d += 128) {
+      span.own[key + d] = rotated(x, angles, d, pairs, p.interleaved);
+      span.own[value + d] = values[d];
+    }
+    return;
   }
   const float growth = p.growth ? p.growth[position] : 1.0f;
   // A thread has both elements of a pair.
-  for (int i = threadIdx.x; i < p.heads * pairs; i += 128) {
-    float* head = queries + i / pairs * p.dim;
-    const int pair = i % pairs;
+  for (int pair = threadIdx.x; pair < pairs; pair += 128) {
     const int first = p.interleaved ? 2 * pair : pair, second = p.interleaved ? 2 * pair + 1 : pair + pairs;
-    const float a = rotated(head, angles, first, pairs, p.interleaved);
-    const float b = rotated(head, angles, second, pairs, p.interleaved);
-    head[first] = a * growth;
-    head[second] = b * growth;
+    const float a = rotated(x, angles, first, pairs, p.interleaved);
+    const float b = rotated(x, angles, second, pairs, p.interleaved);
+    x[first] = a * growth;
+    x[second] = b * growth;
   }
-  const int rest = p.dim - 2 * pairs;
-  for (int i = threadIdx.x; i < p.heads * rest && p.growth; i += 128) {
-    queries[i / rest * p.dim + 2 * pairs + i % rest] *= growth;
-  }
+  for (int d = 2 * pairs + threadIdx.x; d < p.dim && p.growth; d += 128) x[d] *= growth;
 }

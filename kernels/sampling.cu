@@ -2,11 +2,11 @@
 // in src/sampling/accept.rs do: repetition penalty, temperature, top-k, top-p and min-p in this order, then the draw,
 // by the acceptance rule, with the same Philox keys; and the raw log-probability.
 //   shapes   logits [rows, vocab] f32; choices [count]; scratch [count, vocab] f32; chosen [count]
-//   launch   grid (count), 256 threads, 3136 bytes of shared memory
+//   launch   grid (count), 512 threads, 6272 bytes of shared memory
 //   bytes    count * vocab * 4 * (about 8 without filters; top-k and top-p read 32 times more, from the cache: each pass
 //            halves the range that a border lies in)
 //   twin     `Distribution::new`, `Distribution::draw`, `draw_coupled`, `draw_residual`, `raw_logprob`, `philox`
-//   order    thread t has the entries t * share .. (t + 1) * share; sums are f64 chains in ascending order, then by
+//   order    thread t has every 512th four of entries; sums are of four in f32, then f64 chains in ascending order, then by
 //            `block_sum`. The twin sums by lanes: the last bits of a sum may differ from it, and a draw only where it
 //            falls on the border between two tokens.
 struct Filters {
@@ -57,10 +57,10 @@ struct ChooseTokensParams {
 #define PURPOSE_ACCEPT 2
 #define PURPOSE_RESIDUAL 3
 #define PURPOSE_NOISE 4
-#define CHOICE_THREADS 256
+#define CHOICE_THREADS 512
 
-// A number in [0, 1) with 53 random bits: Philox 4x32, 10 rounds (Salmon et al., SC 2011).
-DEVICE double uniform(const Choice& choice, u32 purpose, u32 index) {
+// 53 random bits: Philox 4x32, 10 rounds (Salmon et al., SC 2011).
+DEVICE u64 random_bits(const Choice& choice, u32 purpose, u32 index) {
   u32 counter[4] = {choice.position, choice.candidate, purpose, index};
   u32 key[2] = {(u32)choice.seed, (u32)(choice.seed >> 32)};
 #pragma unroll 1
@@ -71,12 +71,15 @@ DEVICE double uniform(const Choice& choice, u32 purpose, u32 index) {
     key[0] += 0x9E3779B9u;
     key[1] += 0xBB67AE85u;
   }
-  return (double)(((u64)counter[0] << 32 | counter[1]) >> 11) * (1.0 / 9007199254740992.0);
+  return ((u64)counter[0] << 32 | counter[1]) >> 11;
 }
 
-DEVICE double gumbel(const Choice& choice, u32 id) {
-  return -log(-log(uniform(choice, PURPOSE_NOISE, id) + 0.5 / 9007199254740992.0));
-}
+// A number in [0, 1).
+DEVICE double unit(u64 bits) { return (double)bits * (1.0 / 9007199254740992.0); }
+
+DEVICE double uniform(const Choice& choice, u32 purpose, u32 index) { return unit(random_bits(choice, purpose, index)); }
+
+DEVICE double gumbel(u64 bits) { return -log(-log(unit(bits) + 0.5 / 9007199254740992.0)); }
 
 // e^x for x <= 0, the twin of `exp` in src/sampling/distribution.rs.
 DEVICE float probability_exp(float x) {
@@ -98,40 +101,43 @@ DEVICE u32 ordered(float x) {
   return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
-// The entries of a thread.
+// Entries of a thread that lie side by side.
 struct Share {
   int from, to;
+  int each, all;  // of every thread, of all together
 };
 
 DEVICE Share share_of(int vocab) {
   const int each = (vocab + CHOICE_THREADS - 1) / CHOICE_THREADS, from = smaller((int)threadIdx.x * each, vocab);
-  return {from, smaller(from + each, vocab)};
+  return {from, smaller(from + each, vocab), each, vocab};
 }
 
-DEVICE float block_max(float x, float* memory) {
-  x = warp_max(x);
-  if (threadIdx.x % WARP == 0) memory[threadIdx.x / WARP] = x;
-  __syncthreads();
-  for (int warp = 0; warp < CHOICE_THREADS / WARP; warp++) x = memory[warp] > x ? memory[warp] : x;
-  __syncthreads();
-  return x;
-}
-
-// The largest score and its lowest id, in every thread.
-DEVICE u32 block_argmax(double score, u32 id, double* scores, u32* ids) {
-  scores[threadIdx.x] = score;
-  ids[threadIdx.x] = id;
-  __syncthreads();
-#pragma unroll 1
-  for (int i = 0; i < CHOICE_THREADS; i++) {
-    // Threads have ascending ids, so that of equal scores the first is the lowest.
-    if (i == 0 || scores[i] > score) {
-      score = scores[i];
-      id = ids[i];
-    }
+// Calls `each` with the entries of a thread and their numbers, in ascending order.
+template <class Each>
+DEVICE void each_entry(const float* x, int count, Each each) {
+  const int fours = (size_t)x % 16 == 0 ? count / 4 : 0;
+#pragma unroll 4
+  for (int i = threadIdx.x; i < fours; i += CHOICE_THREADS) {
+    const Sixteen four = ((const Sixteen*)x)[i];
+#pragma unroll
+    for (int j = 0; j < 4; j++) each(4 * i + j, from_bits(four.words[j]));
   }
-  __syncthreads();
-  return id;
+#pragma unroll 4
+  for (int i = 4 * fours + threadIdx.x; i < count; i += CHOICE_THREADS) each(i, x[i]);
+}
+
+// The sum of `value` of all entries, in every thread.
+template <class Value>
+DEVICE double sum_of(const float* x, int count, double* memory, Value value) {
+  double sum = 0.0;
+  float four = 0.0f;
+  each_entry(x, count, [&](int i, float x) {
+    four += value(x);
+    if (i % 4 != 3) return;
+    sum += (double)four;
+    four = 0.0f;
+  });
+  return block_sum(sum + (double)four, memory);
 }
 
 // Of a block.
@@ -141,21 +147,56 @@ struct Room {
   double sums[CHOICE_THREADS / WARP];
 };
 
+// The largest score and its lowest id, in every thread.
+template <class Score>
+DEVICE u32 block_argmax(Score score, u32 id, Room* room) {
+  const auto better = [&](Score other, u32 of) {
+    if (other > score || (other == score && of < id)) {
+      score = other;
+      id = of;
+    }
+  };
+  for (int distance = WARP / 2; distance > 0; distance /= 2) {
+    const Score other = __shfl_xor_sync(ALL_LANES, score, distance);
+    better(other, __shfl_xor_sync(ALL_LANES, id, distance));
+  }
+  Score* scores = (Score*)room->values;
+  if (threadIdx.x % WARP == 0) {
+    scores[threadIdx.x / WARP] = score;
+    room->ids[threadIdx.x / WARP] = id;
+  }
+  __syncthreads();
+  for (int warp = 0; warp < CHOICE_THREADS / WARP; warp++) better(scores[warp], room->ids[warp]);
+  __syncthreads();
+  return id;
+}
+
+// The id of the largest number, of equal ones the lowest; 0 where there is none.
+DEVICE u32 block_first(const float* x, int count, Room* room) {
+  const u32 none = 0xffffffffu;
+  float most = from_bits(0xff800000u);
+  u32 id = none;
+  each_entry(x, count, [&](int i, float x) {
+    if (x > most || (id == none && x >= most)) {
+      most = x;
+      id = (u32)i;
+    }
+  });
+  id = block_argmax(most, id, room);
+  return id == none ? 0 : id;
+}
+
 // The sum of weights for which `counts` is true.
 template <class Counts>
-DEVICE double mass(const float* weights, Share share, Room* room, Counts counts) {
-  double sum = 0.0;
-  for (int i = share.from; i < share.to; i++) {
-    if (counts(weights[i])) sum += (double)weights[i];
-  }
-  return block_sum(sum, room->sums);
+DEVICE double mass(const float* weights, int vocab, Room* room, Counts counts) {
+  return sum_of(weights, vocab, room->sums, [&](float w) { return counts(w) ? w : 0.0f; });
 }
 
 // How many values `counts` is true for.
 template <class Counts>
-DEVICE int count(const float* values, Share share, Room* room, Counts counts) {
+DEVICE int count(const float* values, int vocab, Room* room, Counts counts) {
   int number = 0;
-  for (int i = share.from; i < share.to; i++) number += counts(values[i]) ? 1 : 0;
+  each_entry(values, vocab, [&](int, float x) { number += counts(x) ? 1 : 0; });
   return block_sum(number, (int*)room->sums);
 }
 
@@ -175,23 +216,24 @@ DEVICE u32 border(Holds holds) {
 }
 
 // Keeps the weights of the k largest logits, and of those equal to the last of them.
-DEVICE void keep_largest(const float* logits, float* weights, int k, Share share, Room* room) {
+DEVICE void keep_largest(const float* logits, float* weights, int k, int vocab, Room* room) {
   const u32 beyond = border([&](u32 bits) {
-    return count(logits, share, room, [&](float x) { return ordered(x) >= bits; }) < k;
+    return count(logits, vocab, room, [&](float x) { return ordered(x) >= bits; }) < k;
   });
-  for (int i = share.from; i < share.to; i++) {
-    if (ordered(logits[i]) < beyond - 1) weights[i] = 0.0f;
-  }
+  each_entry(logits, vocab, [&](int i, float x) {
+    if (ordered(x) < beyond - 1) weights[i] = 0.0f;
+  });
 }
 
 // Removes the smallest weights as long as they are at most 1 - p of the total; of equal ones the higher ids first.
-DEVICE void keep_nucleus(float* weights, double total, float p, Share share, Room* room) {
+DEVICE void keep_nucleus(float* weights, double total, float p, int vocab, Room* room) {
+  const Share share = share_of(vocab);
   const double removable = (1.0 - (double)p) * total;
   const u32 bits = border([&](u32 bits) {
-    return mass(weights, share, room, [&](float w) { return to_bits(w) <= bits; }) > removable || bits >= to_bits(1.0f);
+    return mass(weights, vocab, room, [&](float w) { return to_bits(w) <= bits; }) > removable || bits >= to_bits(1.0f);
   });
   const float last = from_bits(bits);
-  double removed = mass(weights, share, room, [&](float w) { return w < last; });
+  double removed = mass(weights, vocab, room, [&](float w) { return w < last; });
   int mine = 0;
   for (int i = share.from; i < share.to; i++) mine += weights[i] == last;
   room->ids[threadIdx.x] = mine;
@@ -216,9 +258,14 @@ DEVICE void keep_nucleus(float* weights, double total, float p, Share share, Roo
 // The id at `u` of the cumulative sum of `weight`, in every thread; -1 if all are 0.
 template <class Weight>
 DEVICE int pick(double u, Share share, Room* room, Weight weight) {
-  double sum = 0.0;
-  for (int i = share.from; i < share.to; i++) sum += weight(i);
-  room->values[threadIdx.x] = sum;
+  // A warp sums the share of a thread at a time, so that neighbours are read together.
+  for (int of = threadIdx.x / WARP; of < CHOICE_THREADS; of += CHOICE_THREADS / WARP) {
+    double sum = 0.0;
+    const int from = smaller(of * share.each, share.all), to = smaller(from + share.each, share.all);
+    for (int i = from + threadIdx.x % WARP; i < to; i += WARP) sum += weight(i);
+    sum = warp_sum(sum);
+    if (threadIdx.x % WARP == 0) room->values[of] = sum;
+  }
   __syncthreads();
   double total = 0.0;
   for (int thread = 0; thread < CHOICE_THREADS; thread++) total += room->values[thread];
@@ -248,44 +295,67 @@ DEVICE int pick(double u, Share share, Room* room, Weight weight) {
   return id;
 }
 
-// The distribution of a row under the settings, into its place.
-DEVICE void distribute(const Choice& choice, const float* logits, float* scratch, float* probs, Room* room) {
-  const Filters& filters = choice.filters;
-  const Share share = share_of(choice.vocab);
-  for (int i = share.from; i < share.to; i++) scratch[i] = logits[i];
+// The logits of a row after the penalty, which are in `scratch` where there is one.
+DEVICE const float* penalised(const Choice& choice, const float* logits, float* scratch) {
+  const float penalty = choice.filters.penalty;
+  if (penalty == 1.0f) return logits;
+  each_entry(logits, choice.vocab, [&](int i, float x) { scratch[i] = x; });
   __syncthreads();
-  if (filters.penalty != 1.0f) {
-    const u32* history = (const u32*)choice.history;
-    const u32* drafts = (const u32*)choice.drafts;
-    for (int i = threadIdx.x; i < choice.history_len + choice.number; i += CHOICE_THREADS) {
-      const u32 id = i < choice.history_len ? history[i] : drafts[i - choice.history_len];
-      if (id >= (u32)choice.vocab) continue;
-      // A token that occurs twice is written twice, with the same value.
-      scratch[id] = logits[id] < 0.0f ? logits[id] * filters.penalty : logits[id] / filters.penalty;
-    }
+  const u32* history = (const u32*)choice.history;
+  const u32* drafts = (const u32*)choice.drafts;
+  for (int i = threadIdx.x; i < choice.history_len + choice.number; i += CHOICE_THREADS) {
+    const u32 id = i < choice.history_len ? history[i] : drafts[i - choice.history_len];
+    if (id >= (u32)choice.vocab) continue;
+    // A token that occurs twice is written twice, with the same value.
+    scratch[id] = logits[id] < 0.0f ? logits[id] * penalty : logits[id] / penalty;
+  }
+  __syncthreads();
+  return scratch;
+}
+
+// The distribution of a row under the settings, whose largest logit is that of `best`, into its place.
+DEVICE void distribute(const Choice& choice, const float* logits, u32 best, float* probs, Room* room) {
+  const Filters& filters = choice.filters;
+  const int vocab = choice.vocab;
+  const float top = logits[best] / filters.temperature;
+  each_entry(logits, vocab, [&](int i, float x) { probs[i] = probability_exp(x / filters.temperature - top); });
+  __syncthreads();
+  if (filters.top_k > 0 && filters.top_k < vocab) keep_largest(logits, probs, filters.top_k, vocab, room);
+  __syncthreads();
+  const auto all = [](float) { return true; };
+  if (filters.top_p < 1.0f) keep_nucleus(probs, mass(probs, vocab, room, all), filters.top_p, vocab, room);
+  __syncthreads();
+  if (filters.min_p > 0.0f) {
+    each_entry(probs, vocab, [&](int i, float x) {
+      if (x < filters.min_p) probs[i] = 0.0f;
+    });
     __syncthreads();
   }
-  float most = from_bits(0xff800000u);
-  for (int i = share.from; i < share.to; i++) most = scratch[i] > most ? scratch[i] : most;
-  most = block_max(most, (float*)room->sums);
-  if (filters.temperature == 0.0f) {
-    int first = choice.vocab;
-    for (int i = share.to - 1; i >= share.from; i--) first = scratch[i] >= most ? i : first;
-    const u32 best = block_argmax(first < choice.vocab ? 1.0 : 0.0, (u32)first, room->values, room->ids);
-    for (int i = share.from; i < share.to; i++) probs[i] = (u32)i == best ? 1.0f : 0.0f;
-  } else {
-    const float top = most / filters.temperature;
-    for (int i = share.from; i < share.to; i++) probs[i] = probability_exp(scratch[i] / filters.temperature - top);
-    if (filters.top_k > 0 && filters.top_k < choice.vocab) keep_largest(scratch, probs, filters.top_k, share, room);
-    const auto all = [](float) { return true; };
-    if (filters.top_p < 1.0f) keep_nucleus(probs, mass(probs, share, room, all), filters.top_p, share, room);
-    for (int i = share.from; i < share.to; i++) {
-      if (probs[i] < filters.min_p) probs[i] = 0.0f;
-    }
-    const double norm = 1.0 / mass(probs, share, room, all);
-    for (int i = share.from; i < share.to; i++) probs[i] = (float)((double)probs[i] * norm);
-  }
+  const double norm = 1.0 / mass(probs, vocab, room, all);
+  each_entry(probs, vocab, [&](int i, float x) { probs[i] = (float)((double)x * norm); });
   __syncthreads();
+}
+
+// The id whose logarithm of probability and own noise are the most. -log(u) is no less than 1 - u: where that is
+// more than p / e^score of one that is known, the id cannot be the one, and no logarithm is needed.
+DEVICE u32 draw_coupled(const Choice& choice, const float* probs, u32 likely, Room* room) {
+  const double known = log((double)probs[likely]) + gumbel(random_bits(choice, PURPOSE_NOISE, likely));
+  float factor = (float)exp(-known);
+  double best = -1e300;
+  u32 id = likely;
+  each_entry(probs, choice.vocab, [&](int i, float p) {
+    if (p <= 0.0f) return;
+    const u64 bits = random_bits(choice, PURPOSE_NOISE, (u32)i);
+    const float least = (float)(0xffffffffu - (u32)(bits >> 21)) * (1.0f / 4294967296.0f);
+    if (least * 0.9999f > p * factor) return;
+    const double score = log((double)p) + gumbel(bits);
+    if (score > best) {
+      best = score;
+      id = (u32)i;
+      if (best > known) factor = (float)exp(-best);
+    }
+  });
+  return block_argmax(best, id, room);
 }
 
 KERNEL(choose_tokens, ChooseTokensParams, CHOICE_THREADS) {
@@ -294,7 +364,14 @@ KERNEL(choose_tokens, ChooseTokensParams, CHOICE_THREADS) {
   if (choice.mode == PADDING) return;
   const float* logits = p.logits + (size_t)choice.row * p.vocab;
   float* probs = (float*)choice.probs;
-  distribute(choice, logits, p.scratch + (size_t)blockIdx.x * p.vocab, probs, room);
+  const float* x = penalised(choice, logits, p.scratch + (size_t)blockIdx.x * p.vocab);
+  const u32 likely = block_first(x, choice.vocab, room);
+  const bool greedy = choice.filters.temperature == 0.0f;
+  if (!greedy) distribute(choice, x, likely, probs, room);
+  // Where a draft is verified against its distribution, that is asked for.
+  if (greedy && choice.mode == DRAW && !choice.coupled) {
+    for (int i = threadIdx.x; i < choice.vocab; i += CHOICE_THREADS) probs[i] = (u32)i == likely ? 1.0f : 0.0f;
+  }
   const Share share = share_of(choice.vocab);
   u32* drafts = (u32*)choice.drafts;
   const u32 draft = choice.mode == VERIFY ? drafts[choice.number] : 0;
@@ -304,18 +381,10 @@ KERNEL(choose_tokens, ChooseTokensParams, CHOICE_THREADS) {
     return q ? (id < choice.draft_vocab ? (double)q[id] : 0.0) : (u32)id == draft ? 1.0 : 0.0;
   };
   int token;
-  if (choice.coupled) {
-    double best = -1e300;
-    u32 id = (u32)share.from;
-    for (int i = share.from; i < share.to; i++) {
-      if (probs[i] <= 0.0f) continue;
-      const double score = log((double)probs[i]) + gumbel(choice, (u32)i);
-      if (score > best) {
-        best = score;
-        id = (u32)i;
-      }
-    }
-    token = (int)block_argmax(best, id, room->values, room->ids);
+  if (greedy) {
+    token = (int)likely;
+  } else if (choice.coupled) {
+    token = (int)draw_coupled(choice, probs, likely, room);
   } else if (choice.mode == VERIFY) {
     const bool known = draft < (u32)choice.vocab;
     if (uniform(choice, PURPOSE_ACCEPT, 0) * (known ? q_of((int)draft) : 1.0) < (known ? p_of((int)draft) : 0.0)) {
@@ -337,13 +406,8 @@ KERNEL(choose_tokens, ChooseTokensParams, CHOICE_THREADS) {
     return;
   }
   // The raw softmax over the whole row.
-  const Share whole = share_of(p.vocab);
-  float most = from_bits(0xff800000u);
-  for (int i = whole.from; i < whole.to; i++) most = logits[i] > most ? logits[i] : most;
-  most = block_max(most, (float*)room->sums);
-  double total = 0.0;
-  for (int i = whole.from; i < whole.to; i++) total += (double)probability_exp(logits[i] - most);
-  total = block_sum(total, room->sums);
+  const float most = logits[block_first(logits, p.vocab, room)];
+  const double total = sum_of(logits, p.vocab, room->sums, [&](float x) { return probability_exp(x - most); });
   if (threadIdx.x == 0) {
     const float logprob = (float)((double)(logits[token] - most) - log(total));
     p.chosen[blockIdx.x] = {(u32)token, logprob, choice.mode == VERIFY && (u32)token == draft};

@@ -5,7 +5,7 @@ use super::gates::gate_rows;
 use super::gpu::Buffer;
 use super::kernels::{self, Pointer};
 use super::pass::Buffers;
-use super::plan::{Attended, attention_memory};
+use super::plan::{Attended, attention_room};
 use crate::backend::BackendError;
 use crate::backend::sequences::contract;
 
@@ -20,6 +20,9 @@ impl CudaNetwork {
         let Some(tiling) = rows.tilings.iter().find(|tiling| tiling.limit == limit) else {
             return Err(contract(format!("no tiles of {limit} rows")));
         };
+        let Some(room) = attention_room(heads, tiling.rows, self.queue.block_memory) else {
+            return Err(contract(format!("no room for attention with {heads:?}")));
+        };
         let before = self.sequences.regions.before(self.spec.keys_of(layer));
         let attention = &self.spec.blocks[layer].attention;
         let Buffers { qkv, attended, sums, norms, .. } = &mut self.buffers;
@@ -33,6 +36,7 @@ impl CudaNetwork {
             norms,
             spans,
             tiles: tiling.tiles,
+            positions: rows.positions,
             q_stride: width as i32,
             before: before as i32,
             kv_heads: heads.kv as i32,
@@ -43,9 +47,11 @@ impl CudaNetwork {
             scale: attention.scale,
             soft_cap: attention.soft_cap.unwrap_or(0.0),
             padded: 0,
+            keys: room.keys as i32,
+            stages: room.stages as i32,
         };
-        let memory = attention_memory(heads, tiling.rows);
-        self.queue.launch(&kernels::ATTENTION_CHUNK, [tiling.count, heads.kv, rows.chunks], memory, params);
+        let blocks = heads.kv * kernels::attention_parts(heads.query / heads.kv);
+        self.queue.launch(&kernels::ATTENTION_CHUNK, [tiling.count, blocks, rows.chunks], room.memory, params);
         let params = kernels::AttentionMerge {
             sums,
             norms,
@@ -57,7 +63,7 @@ impl CudaNetwork {
             dim: heads.dim as i32,
             window,
         };
-        self.queue.launch(&kernels::ATTENTION_MERGE, [rows.rows, 1, 1], 0, params);
+        self.queue.launch(&kernels::ATTENTION_MERGE, [rows.rows, heads.query, 1], 0, params);
         if attention.gated {
             let gates = qkv + ((heads.query + 2 * heads.kv) * heads.dim * size_of::<f32>()) as u64;
             gate_rows(&self.queue, (gates, width), out, (rows.rows, heads.query * heads.dim));

@@ -94,7 +94,7 @@ macro_rules! kernels {
 kernels! {
     EMBED_TOKENS: "embed_tokens", 128, EmbedTokens;
     ADD_POSITIONS: "add_positions", 128, AddPositions;
-    NORM_ROWS: "norm_rows", 128, NormRows;
+    NORM_ROWS: "norm_rows", 256, NormRows;
     ROTARY_STORE: "rotary_store", 128, RotaryStore;
     GEMM_F32: "gemm_f32", 256, Gemm;
     SPLIT_BF16: "split_bf16", 256, Split;
@@ -104,7 +104,7 @@ kernels! {
     GROUP_CHOICES: "group_choices", 256, GroupChoices;
     GEMM_EXPERTS_F32: "gemm_experts_f32", 256, ExpertGemm;
     ADD_EXPERTS: "add_experts", 128, AddExperts;
-    ATTENTION_CHUNK: "attention_chunk", 128, AttentionChunk;
+    ATTENTION_CHUNK: "attention_chunk", 256, AttentionChunk;
     ATTENTION_MERGE: "attention_merge", 128, AttentionMerge;
     ACTIVATE: "activate", 256, Activate;
     ADD_SCALED: "add_scaled", 256, AddScaled;
@@ -118,10 +118,10 @@ kernels! {
     MIX_INPUTS: "mix_inputs", 128, MixInputs;
     GATE_INPUTS: "gate_inputs", 256, GateInputs;
     GATHER_ROWS: "gather_rows", 128, GatherRows;
-    CHOOSE_TOKENS: "choose_tokens", 256, ChooseTokens;
+    CHOOSE_TOKENS: "choose_tokens", 512, ChooseTokens;
     PLACE_TOKENS: "place_tokens", 128, PlaceTokens;
     #[cfg(test)]
-    ATTENTION_PADDED: "attention_padded", 128, AttentionChunk;
+    ATTENTION_PADDED: "attention_padded", 256, AttentionChunk;
     #[cfg(test)]
     READ_MEMORY: "read_memory", 256, ReadMemory;
 }
@@ -166,7 +166,7 @@ static TILED: LazyLock<Vec<Storaged>> = LazyLock::new(|| {
 });
 
 /// Threads of a block of these.
-const TILES_THREADS: u32 = 128;
+const TILES_THREADS: u32 = 256;
 
 /// Products with weights of a storage over tiles, and those of experts; `None` for f32.
 pub fn tiles(storage: Storage) -> Option<(Kernel<Tiles>, Kernel<ExpertTiles>)> {
@@ -206,7 +206,7 @@ plain! {
     struct Rows { shared: Pointer, own: Pointer, shared_len: i32, shared_capacity: i32, own_capacity: i32, start: i32,
         first_row: i32, rows: i32 }
     /// Rows that attention computes together.
-    struct Tile { span: i32, position: i32, row: i32, rows: i32 }
+    struct Tile { span: i32, position: i32, row: i32, rows: i32, first: i32, end: i32 }
     /// A matrix of weights, with its bias where it has one.
     struct Matrix { codes: Pointer, upper: Pointer, scales: Pointer, units: Pointer, bias: Pointer, storage: i32,
         outputs: i32, inputs: i32, stride: i32 }
@@ -220,7 +220,8 @@ plain! {
     struct Split { x: Pointer, parts: Pointer, sums: Pointer, scales: Pointer, rows: i32, inputs: i32, tiles: i32,
         blocks: i32 }
     struct Tiles { matrix: Matrix, x: Pointer, sums: Pointer, scales: Pointer, out: Pointer, partial: Pointer,
-        arrived: Pointer, rows: i32, out_stride: i32, add: i32, tiles: i32, pass: i32, slice: i32 }
+        arrived: Pointer, rows: i32, out_stride: i32, add: i32, tiles: i32, pass: i32, slice: i32, groups: i32,
+        stages: i32 }
     struct ChooseExperts { logits: Pointer, positions: Pointer, factors: Pointer, chosen: Pointer, shares: Pointer,
         count: i32, used: i32, normalised: i32, padding: i32 }
     struct GroupChoices { chosen: Pointer, rows: Pointer, places: Pointer, together: Pointer, choices: i32, used: i32,
@@ -231,12 +232,13 @@ plain! {
     struct ExpertPart { matrix: Matrix, first: i32, padding: i32 }
     struct ExpertGemm { parts: Pointer, together: Pointer, x: Pointer, out: Pointer, out_stride: i32, padding: i32 }
     struct ExpertTiles { parts: Pointer, together: Pointer, x: Pointer, sums: Pointer, scales: Pointer, out: Pointer,
-        partial: Pointer, arrived: Pointer, out_stride: i32, groups: i32, slice: i32, padding: i32 }
+        out_stride: i32, groups: i32, slice: i32, slices: i32, stages: i32, padding: i32 }
     struct AddExperts { chosen: Pointer, shares: Pointer, places: Pointer, x: Pointer, out: Pointer, used: i32,
         width: i32, add: i32, padding: i32 }
-    struct AttentionChunk { qkv: Pointer, sums: Pointer, norms: Pointer, spans: Pointer, tiles: Pointer, q_stride: i32,
+    struct AttentionChunk { qkv: Pointer, sums: Pointer, norms: Pointer, spans: Pointer, tiles: Pointer,
+        positions: Pointer, q_stride: i32,
         before: i32, kv_heads: i32, group: i32, dim: i32, rows: i32, window: i32, scale: f32, soft_cap: f32,
-        padded: i32 }
+        padded: i32, keys: i32, stages: i32 }
     struct AttentionMerge { sums: Pointer, norms: Pointer, positions: Pointer, sinks: Pointer, out: Pointer, rows: i32,
         heads: i32, dim: i32, window: i32 }
     struct Activate { x: Pointer, out: Pointer, rows: i32, width: i32, kind: i32, gated: i32 }
@@ -304,13 +306,42 @@ pub const GEMM_MEMORY: usize = GEMM_ROWS * GEMM_OUTPUTS * 33 * size_of::<f32>();
 pub const LARGE: [&str; 2] = ["attention_", "tiles_"];
 
 /// Shared memory of `choose_tokens`.
-pub const CHOICE_MEMORY: usize = 256 * (size_of::<f64>() + size_of::<u32>()) + 8 * size_of::<f64>();
+pub const CHOICE_MEMORY: usize = 512 * (size_of::<f64>() + size_of::<u32>()) + 16 * size_of::<f64>();
 
-/// Positions of a chunk of attention, and how many are in shared memory at a time.
+/// Positions of a chunk of attention.
 pub const CHUNK: usize = 256;
-const KEYS: usize = 32;
 
-/// Shared memory of `attention_chunk` for so many queries at once.
-pub const fn attention_memory(queries: usize, dim: usize) -> usize {
-    (queries * dim + KEYS * (dim + 1) + queries * CHUNK) * size_of::<f32>()
+/// Most queries of a block of attention, and most channels of a stage.
+pub const QUERIES: usize = 32;
+const STAGE_DIMS: usize = 128;
+
+/// Room of a block of `attention_chunk` in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AttentionRoom {
+    /// Bytes.
+    pub memory: usize,
+    /// Positions of a stage.
+    pub keys: usize,
+    /// Stages.
+    pub stages: usize,
+}
+
+/// Room for so many queries at once, where a block may have `limit` bytes, of a unit that has as much for all: two
+/// blocks share it where both have two stages of 64 positions. `None` where there is none for two of 32.
+pub fn attention_room(queries: usize, dim: usize, limit: usize) -> Option<AttentionRoom> {
+    const MOST_STAGES: usize = 4;
+    let width = dim.next_multiple_of(16);
+    let fixed = queries.div_ceil(16) * width * 64 + queries.next_multiple_of(8) * (CHUNK + 8) * size_of::<f32>();
+    let stage = |keys: usize| keys * (width.min(STAGE_DIMS) + 4) * size_of::<f32>();
+    // Each block takes 1 KiB of its own.
+    let room = |(keys, limit): (usize, usize)| {
+        let stages = (limit.checked_sub(fixed)? / stage(keys)).min(MOST_STAGES);
+        (stages > 1).then(|| AttentionRoom { memory: fixed + stages * stage(keys), keys, stages })
+    };
+    [(64, (limit / 2).saturating_sub(1024)), (64, limit), (32, limit)].into_iter().find_map(room)
+}
+
+/// Blocks of attention for the heads of a key/value head.
+pub const fn attention_parts(group: usize) -> usize {
+    group.div_ceil(QUERIES)
 }

@@ -172,6 +172,28 @@ impl Piece {
         self.memory.bytes()
     }
 
+    /// A larger piece: these panels over and over, up to so many rows.
+    #[cfg(test)]
+    pub fn repeated(&self, gpu: &Arc<Gpu>, outputs: usize) -> Result<Self, BackendError> {
+        let sizes = Layout::of(STORAGES[self.storage].0.format()).panel(self.stride);
+        let (few, many) = (self.outputs / PANEL, outputs.div_ceil(PANEL));
+        let mut end = 0;
+        let begins = sizes.map(|bytes| {
+            end += (bytes * many).next_multiple_of(ALIGNED);
+            end - (bytes * many).next_multiple_of(ALIGNED)
+        });
+        let memory = gpu.alloc(end)?;
+        let sources = [0, self.sections[0], self.sections[1], self.sections[2]];
+        for ((bytes, begin), source) in sizes.into_iter().zip(begins).zip(sources) {
+            for panel in (0..many).step_by(few) {
+                let (to, count) = (memory.at() + (begin + panel * bytes) as u64, few.min(many - panel));
+                gpu.copy(self.memory.at() + source as u64, to, count * bytes)?;
+            }
+        }
+        let [_, upper, scales, units] = begins;
+        Ok(Self { memory, outputs, sections: [upper, scales, units], ..*self })
+    }
+
     /// Description for kernels; `bias` is the address of the bias of its first row, or 0.
     pub fn there(&self, bias: kernels::Pointer) -> kernels::Matrix {
         let [upper, scales, units] = self.sections.map(|at| self.memory.at() + at as u64);

@@ -194,7 +194,9 @@ impl CudaNetwork {
         if let Some(nets) = delta::too_wide(&spec) {
             return Err(unsupported(nets));
         }
-        if let Some(heads) = attention_heads(&spec).find(|&heads| plan::attention_memory(heads, 1) > gpu.block_memory) {
+        if let Some(heads) =
+            attention_heads(&spec).find(|&heads| plan::attention_room(heads, 1, gpu.block_memory).is_none())
+        {
             return Err(unsupported(format!("attention with {heads:?}")));
         }
         let weights = Weights::pack(model, &Sender::new(model, gpu, options.dtype))?;

@@ -244,7 +244,7 @@ impl CudaNetwork {
             stride: width as i32,
             padding: 0,
         };
-        self.queue.launch(&kernels::ROTARY_STORE, [plan.rows, 1, 1], 0, params);
+        self.queue.launch(&kernels::ROTARY_STORE, [plan.rows, query + kv, 1], 0, params);
         Ok(())
     }
 

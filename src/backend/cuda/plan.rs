@@ -4,7 +4,7 @@
 //! store no K/V, see nothing, and what is computed for them is not read.
 
 use super::delta::Courses;
-use super::kernels::{self, Patch, Pointer, Rows, Tile};
+use super::kernels::{self, AttentionRoom, Patch, Pointer, Rows, Tile};
 use super::queue::Queue;
 use super::{CudaNetwork, attention_heads};
 use crate::backend::BackendError;
@@ -75,21 +75,19 @@ pub fn round_up<T: Clone>(list: &mut Vec<T>, padding: T) {
 /// Span and position of a padding row.
 const PADDING: i32 = -1;
 
-/// Queries that a block of attention computes at once, where a row has no more.
-const QUERIES: usize = 32;
-
 /// Rows of a tile of these heads, where a block has so much shared memory.
 pub fn tile_rows(heads: Heads, memory: usize) -> usize {
-    let mut rows = (QUERIES / (heads.query / heads.kv)).max(1);
-    while rows > 1 && attention_memory(heads, rows) > memory {
+    let mut rows = (kernels::QUERIES / (heads.query / heads.kv)).max(1);
+    while rows > 1 && attention_room(heads, rows, memory).is_none() {
         rows /= 2;
     }
     rows
 }
 
-/// Shared memory of a block of attention with these heads and so many rows in a tile.
-pub fn attention_memory(heads: Heads, rows: usize) -> usize {
-    kernels::attention_memory(rows * (heads.query / heads.kv), heads.dim)
+/// Room of a block of attention with these heads and so many rows in a tile, where it may have so much memory.
+pub fn attention_room(heads: Heads, rows: usize, memory: usize) -> Option<AttentionRoom> {
+    let group = (heads.query / heads.kv).min(kernels::QUERIES);
+    kernels::attention_room(rows * group, heads.dim, memory)
 }
 
 impl CudaNetwork {
@@ -121,6 +119,9 @@ impl CudaNetwork {
             });
             row_spans.extend(rows.map(|_| number as i32));
         }
+        let prompt = |rows: &Rows| (rows.shared, rows.shared_len);
+        let one = spans.len() > 1 && spans.iter().all(|rows| prompt(rows) == prompt(&spans[0]));
+        let together = if one { spans[0].shared_len as usize / kernels::CHUNK } else { 0 };
         let mut kept: Vec<i32> =
             pieces(slab).flat_map(|(piece, rows)| rows.end - piece.wanted..rows.end).map(|row| row as i32).collect();
         let all_wanted = kept.len() == tokens.len();
@@ -136,38 +137,49 @@ impl CudaNetwork {
             patches: (self.queue.place(&patches)?, patches.len()),
             spans: self.queue.place(&spans)?,
             row_spans: self.queue.place(&row_spans)?,
-            all: attended(&self.queue, slab, &limits, |piece| piece.len)?,
-            wanted: attended(&self.queue, slab, &limits, |piece| piece.wanted)?,
+            all: attended(&self.queue, (slab, together), &limits, |piece| piece.len)?,
+            wanted: attended(&self.queue, (slab, together), &limits, |piece| piece.wanted)?,
             kept: self.queue.place(&kept)?,
             courses,
         })
     }
 }
 
-/// The last rows of every piece, as many as `count` says, in tiles of at most so many rows as `limits` say.
+/// The last rows of every piece, as many as `count` says, in tiles of at most so many rows as `limits` say. Of the
+/// first chunks, `together`, which are of one prompt, the rows of several pieces are a tile.
 fn attended(
     queue: &Queue,
-    slab: &[Piece],
+    (slab, together): (&[Piece], usize),
     limits: &[usize],
     count: impl Fn(&Piece) -> usize,
 ) -> Result<Attended, BackendError> {
     let spans = || slab.iter().map(|piece| (piece.start + piece.len - count(piece), piece.start + piece.len));
     let mut positions: Vec<i32> = spans().flat_map(|(from, end)| (from..end).map(|position| position as i32)).collect();
     let last = positions.iter().max().map_or(0, |&position| position as usize);
+    let of_rows = positions.clone();
     round_up(&mut positions, PADDING);
     let tiling = |&limit: &usize| {
-        let (mut tiles, mut row) = (Vec::new(), 0);
+        let first = together as i32;
+        let mut tiles = Vec::new();
+        if together > 0 {
+            for (number, rows) in of_rows.chunks(limit).enumerate() {
+                let (row, position) = ((number * limit) as i32, rows.iter().copied().min().unwrap_or(0));
+                let end = (together * kernels::CHUNK) as i32;
+                tiles.push(Tile { span: 0, position, row, rows: rows.len() as i32, first: 0, end });
+            }
+        }
+        let mut row = 0;
         for (span, (from, end)) in (0..).zip(spans()) {
             for position in (from..end).step_by(limit) {
                 let rows = limit.min(end - position) as i32;
-                tiles.push(Tile { span, position: position as i32, row, rows });
+                let position = position as i32;
+                tiles.push(Tile { span, position, row, rows, first, end: position + rows });
                 row += rows;
             }
         }
         let most = tiles.iter().map(|tile: &Tile| tile.rows as usize).max().unwrap_or(0);
-        round_up(&mut tiles, Tile { span: 0, position: 0, row: 0, rows: 0 });
-        let rows = most.next_power_of_two().min(limit);
-        Ok(Tiling { limit, tiles: queue.place(&tiles)?, count: tiles.len(), rows })
+        round_up(&mut tiles, Tile { span: 0, position: 0, row: 0, rows: 0, first: 0, end: 0 });
+        Ok(Tiling { limit, tiles: queue.place(&tiles)?, count: tiles.len(), rows: most })
     };
     Ok(Attended {
         rows: positions.len(),

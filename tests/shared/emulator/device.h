@@ -22,6 +22,7 @@
 #define __launch_bounds__(threads)
 #define __align__(bytes) alignas(bytes)
 #define DEVICE static inline
+#define DEVICE_MEMBER inline
 
 namespace emulator {
 
@@ -170,6 +171,14 @@ static inline uint32_t less_halves(uint32_t a, uint32_t b) {
   const auto less = [](uint16_t a, uint16_t b) { return uint32_t(float_to_half(half_to_float(a) - half_to_float(b))); };
   return less(a, b) | less(a >> 16, b >> 16) << 16;
 }
+static inline uint32_t two_halves(float first, float second) {
+  const auto half = [](float x) {
+    const uint16_t near = float_to_half(x);
+    return uint32_t((near & 0x7fffu) == 0x7c00u ? near - 1 : near);
+  };
+  return half(first) | half(second) << 16;
+}
+static inline float read_fresh(const float* from) { return *from; }
 static inline uint32_t __byte_perm(uint32_t low, uint32_t high, uint32_t selector) {
   const uint64_t both = uint64_t(high) << 32 | low;
   uint32_t picked = 0;
@@ -240,6 +249,11 @@ template <class Half>
 static inline void multiply_tiles(Half, float* sums, const uint32_t* a, const uint32_t* b) {
   emulator::products().lanes[emulator::block->running->thread % 32].push_back(
       {sums, {a[0], a[1], a[2], a[3]}, {b[0], b[1]}, emulator::multiply<Half>});
+}
+template <class Half>
+static inline void first_tiles(Half half, float* sums, const uint32_t* a, const uint32_t* b) {
+  for (int i = 0; i < 4; i++) sums[i] = 0.0f;
+  multiply_tiles(half, sums, a, b);
 }
 static inline void tiles_multiplied() {
   emulator::Products& products = emulator::products();

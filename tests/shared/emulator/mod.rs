@@ -61,6 +61,15 @@ pub fn counts() -> Counts {
 /// Names a real GPU by its number: tests run on that one instead.
 pub const GPU_VARIABLE: &str = "TEST_GPU";
 
+/// Names a folder beside which kernels for a real GPU are kept, so that they are compiled once.
+const CACHE_VARIABLE: &str = "TEST_GPU_CACHE";
+
+/// The folder that it names.
+#[allow(dead_code, reason = "not every test program does")]
+pub fn cache() -> Option<PathBuf> {
+    std::env::var_os(CACHE_VARIABLE).map(PathBuf::from)
+}
+
 /// Number of the real GPU that tests run on.
 pub fn real() -> Option<usize> {
     std::env::var(GPU_VARIABLE).ok().map(|number| number.parse().expect("TEST_GPU is a number"))
@@ -70,7 +79,12 @@ pub fn real() -> Option<usize> {
 /// be compiled.
 pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
     if let Some(number) = real() {
-        return Some(cuda::open(&Libraries::default(), number, None).expect("the GPU that TEST_GPU names"));
+        // One for all tests: to make it anew takes longer than most of them.
+        static GPU: OnceLock<Arc<Gpu>> = OnceLock::new();
+        let made = GPU.get_or_init(|| {
+            cuda::open(&Libraries::default(), number, cache().as_deref()).expect("the GPU that TEST_GPU names")
+        });
+        return Some(Arc::clone(made));
     }
     let Some(library) = library() else {
         super::skip::for_want_of("g++ on x86-64", "the kernels run in an emulator, which is compiled with it");

@@ -7,7 +7,7 @@ use super::super::gpu::Gpu;
 use super::super::kernels;
 use super::super::kv::Memory;
 use super::super::matrix::STORAGES;
-use super::super::plan::{attention_memory, tile_rows};
+use super::super::plan::{attention_room, tile_rows};
 use super::super::products::activation_number;
 use super::products::{decoded, sent, values};
 use super::{bits, emulator, in_any_order, numbers, receive, send};
@@ -98,7 +98,7 @@ fn store(gpu: &Arc<Gpu>, memory: &Memory, own: (u64, usize), start: usize, rows:
             stride: stride as i32,
             padding: 0,
         };
-        gpu.launch(&kernels::ROTARY_STORE, [rows, 1, 1], 0, params).expect("launched");
+        gpu.launch(&kernels::ROTARY_STORE, [rows, 2 + kv, 1], 0, params).expect("launched");
     }
 }
 
@@ -163,12 +163,14 @@ fn tiles_have_as_many_rows_as_fit_into_the_memory_of_a_block() {
     for (heads, memory, rows) in [
         (heads(16, 2, 256), 227 << 10, 4),
         (heads(32, 4, 512), 227 << 10, 4),
-        (heads(32, 4, 512), 99 << 10, 1),
+        (heads(32, 4, 512), 99 << 10, 2),
         (heads(8, 8, 64), 99 << 10, 32),
         (heads(48, 1, 64), 227 << 10, 1),
+        (heads(71, 1, 64), 99 << 10, 1),
     ] {
         assert_eq!(tile_rows(heads, memory), rows, "{heads:?}");
-        assert!(attention_memory(heads, rows) <= memory, "{heads:?}");
+        let room = attention_room(heads, rows, memory).expect("room");
+        assert!(room.memory <= memory && room.stages > 1, "{heads:?}");
     }
 }
 

@@ -39,14 +39,14 @@ fn floats(gpu: &Arc<Gpu>) -> Vec<f32> {
 }
 
 fn halves(gpu: &Arc<Gpu>) -> Vec<f32> {
-    let weights = sent(gpu, &values(Storage::Bf16, 33, 400), (33, 400), Storage::Bf16);
-    product(gpu, &weights, (&numbers(2, 9 * 400), None), false)
+    let weights = sent(gpu, &values(Storage::Bf16, 33, 600), (33, 600), Storage::Bf16);
+    product(gpu, &weights, (&numbers(2, 9 * 600), None), false)
 }
 
 /// Several slices of several blocks of outputs.
 fn wide(gpu: &Arc<Gpu>) -> Vec<f32> {
-    let weights = sent(gpu, &values(Storage::Int8, 130, 300), (130, 300), Storage::Int8);
-    product(gpu, &weights, (&numbers(2, 9 * 300), None), false)
+    let weights = sent(gpu, &values(Storage::Int8, 130, 600), (130, 600), Storage::Int8);
+    product(gpu, &weights, (&numbers(2, 20 * 600), None), false)
 }
 
 fn blocks(gpu: &Arc<Gpu>) -> Vec<f32> {
@@ -57,20 +57,30 @@ fn blocks(gpu: &Arc<Gpu>) -> Vec<f32> {
 
 #[test]
 fn planted_faults_are_seen() {
-    let barrier = "stage(p, span, head, 0, from, end, staged);\n    __syncthreads();";
+    let barrier = "  __syncthreads();\n\n  // Weights take the places of scores";
     let half = "scales[block] >> (8 * half) & 255;";
     let taken = "__syncwarp();\n  for (int n = lane;";
-    let landed = "copies_landed<Staged::STAGES - 2>();";
-    let stage = "__syncthreads();\n    fetch(chunk + Staged::STAGES - 1);";
+    let landed = "oldest_landed(stages);\n    // The copies";
+    let stage = "__syncthreads();\n    fetch();";
+    let together = "__syncthreads();\n    const int all = count";
     let staged = "staged->rates[thread / 2][thread % 2] = next_rate;\n    __syncthreads();";
     let squares = "__syncthreads();\n    // Eight lanes";
-    let cases: [(&str, &str, &str, Run); 14] = [
-        ("-barrier", barrier, "stage(p, span, head, 0, from, end, staged);", attention),
+    let cases: [(&str, &str, &str, Run); 18] = [
+        ("-barrier", barrier, "  // Weights take the places of scores", attention),
+        (
+            "-unseen",
+            "place >= first && place < last ? exponential(weights",
+            "place >= first ? exponential(weights",
+            attention,
+        ),
+        ("-lower", "two_halves(a - above_a, b - above_b)", "0", attention),
         ("-border", "outputs = smaller(GEMM_OUTPUTS, m.outputs - output);", "outputs = GEMM_OUTPUTS;", floats),
         ("-race", "  __syncwarp();\n", "", floats),
         ("-half", half, "scales[block] & 255;", blocks),
-        ("-landed", landed, "copies_landed<Staged::STAGES - 1>();", halves),
-        ("-stage", stage, "fetch(chunk + Staged::STAGES - 1);", halves),
+        ("-landed", landed, "oldest_landed(stages + 1);\n    // The copies", halves),
+        ("-stage", stage, "fetch();", halves),
+        ("-together", together, "const int all = count", halves),
+        ("-pairs", "memory[(pair + 1) * all + i]", "memory[pair * all + i]", halves),
         ("-last", "p.arrived + blockIdx.y * gridDim.x + blockIdx.x", "p.arrived", wide),
         ("-taken", taken, "for (int n = lane;", experts::mixture),
         ("-rows", "p.rows[place] = i / p.used;", "p.rows[place] = 0;", experts::mixture),

@@ -124,7 +124,7 @@ fn rows_are_rotated_and_stored_at_their_own_positions() {
                 stride: stride as i32,
                 padding: 0,
             };
-            gpu.launch(&kernels::ROTARY_STORE, [3, 1, 1], 0, params).expect("launched");
+            gpu.launch(&kernels::ROTARY_STORE, [3, heads + kv_heads, 1], 0, params).expect("launched");
             [receive(&there), receive(&own)].concat()
         });
         let Some(found) = found else { return };
@@ -206,6 +206,8 @@ pub(super) fn attention(gpu: &Arc<Gpu>, (len, shared, rows): (usize, usize, usiz
         position: start + from as i32,
         row: from as i32,
         rows: rows as i32,
+        first: 0,
+        end: start + (from + rows) as i32,
     };
     let tiles: Vec<_> = [tile(0, rows - 1), tile(rows - 1, 1)].into_iter().filter(|tile| tile.rows > 0).collect();
     let tiles_there = send(gpu, &tiles);
@@ -214,6 +216,7 @@ pub(super) fn attention(gpu: &Arc<Gpu>, (len, shared, rows): (usize, usize, usiz
     let chunks = len.div_ceil(kernels::CHUNK);
     let [sums, norms, out] = [chunks * rows * heads * dim, chunks * rows * heads * 2, rows * heads * dim]
         .map(|floats| gpu.alloc(floats * size_of::<f32>()).expect("memory"));
+    let room = kernels::attention_room(rows.max(2) * group, dim, gpu.block_memory).expect("room");
     let (window, sinks) = (of.window.unwrap_or(0) as i32, send(gpu, &SINKS));
     let params = kernels::AttentionChunk {
         qkv: qkv.at(),
@@ -221,6 +224,7 @@ pub(super) fn attention(gpu: &Arc<Gpu>, (len, shared, rows): (usize, usize, usiz
         norms: norms.at(),
         spans: spans.at(),
         tiles: tiles_there.at(),
+        positions: positions.at(),
         q_stride: (heads * dim) as i32,
         before: 0,
         kv_heads: kv_heads as i32,
@@ -231,9 +235,10 @@ pub(super) fn attention(gpu: &Arc<Gpu>, (len, shared, rows): (usize, usize, usiz
         scale: of.scale,
         soft_cap: of.soft_cap.unwrap_or(0.0),
         padded: 0,
+        keys: room.keys as i32,
+        stages: room.stages as i32,
     };
-    let memory = kernels::attention_memory(rows.max(2) * group, dim);
-    gpu.launch(&kernels::ATTENTION_CHUNK, [tiles.len(), kv_heads, chunks], memory, params).expect("launched");
+    gpu.launch(&kernels::ATTENTION_CHUNK, [tiles.len(), kv_heads, chunks], room.memory, params).expect("launched");
     let params = kernels::AttentionMerge {
         sums: sums.at(),
         norms: norms.at(),
@@ -245,7 +250,7 @@ pub(super) fn attention(gpu: &Arc<Gpu>, (len, shared, rows): (usize, usize, usiz
         dim: dim as i32,
         window,
     };
-    gpu.launch(&kernels::ATTENTION_MERGE, [rows, 1, 1], 0, params).expect("launched");
+    gpu.launch(&kernels::ATTENTION_MERGE, [rows, heads, 1], 0, params).expect("launched");
     receive(&out)
 }
 
@@ -326,14 +331,15 @@ fn padding_rows_leave_everything_alone() {
             stride: 9,
             padding: 0,
         };
-        gpu.launch(&kernels::ROTARY_STORE, [2, 1, 1], 0, params).expect("launched");
+        gpu.launch(&kernels::ROTARY_STORE, [2, 2, 1], 0, params).expect("launched");
         let x = send(gpu, &[1.0f32; 6]);
         let (row_spans, offset) = (padding.at(), 0);
         let params =
             kernels::AddPositions { table: table.at(), x: x.at(), spans: spans.at(), row_spans, offset, width: 3 };
         gpu.launch(&kernels::ADD_POSITIONS, [2, 1, 1], 0, params).expect("launched");
 
-        let tiles = send(gpu, &[kernels::Tile { span: 0, position: 0, row: 0, rows: 0 }]);
+        let room = kernels::attention_room(1, 3, gpu.block_memory).expect("room");
+        let tiles = send(gpu, &[kernels::Tile { span: 0, position: 0, row: 0, rows: 0, first: 0, end: 0 }]);
         let [sums, norms, out] = [6, 4, 6].map(|floats| send(gpu, &vec![f32::NAN; floats]));
         let params = kernels::AttentionChunk {
             qkv: qkv.at(),
@@ -341,6 +347,7 @@ fn padding_rows_leave_everything_alone() {
             norms: norms.at(),
             spans: spans.at(),
             tiles: tiles.at(),
+            positions: padding.at(),
             q_stride: 9,
             before: 0,
             kv_heads: 1,
@@ -351,9 +358,10 @@ fn padding_rows_leave_everything_alone() {
             scale: 1.0,
             soft_cap: 0.0,
             padded: 0,
+            keys: room.keys as i32,
+            stages: room.stages as i32,
         };
-        let memory = kernels::attention_memory(1, 3);
-        gpu.launch(&kernels::ATTENTION_CHUNK, [1, 1, 2], memory, params).expect("launched");
+        gpu.launch(&kernels::ATTENTION_CHUNK, [1, 1, 2], room.memory, params).expect("launched");
         let (sums_at, norms_at, sinks) = (sums.at(), norms.at(), send(gpu, &[200.0f32]));
         let params = kernels::AttentionMerge {
             sums: sums_at,

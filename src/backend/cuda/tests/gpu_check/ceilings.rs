@@ -81,30 +81,24 @@ pub fn ceilings(gpu: &Arc<Gpu>, sizes: &Sizes, report: &mut Report) -> Result<f6
     Ok(gb)
 }
 
-/// A matrix of random weights, put together of pieces of few.
+/// A matrix of random weights, the same few rows over and over.
 pub fn random(gpu: &Arc<Gpu>, (outputs, inputs): (usize, usize), storage: Storage, seed: u32) -> Result<Matrix> {
-    const ROWS: usize = 64;
-    if let Storage::Stored(dtype) = storage {
+    const FEW: usize = 256;
+    let few = outputs.min(FEW);
+    let tensor = if let Storage::Stored(dtype) = storage {
         // Blocks of any bytes mean something.
-        let bytes = blocks(seed, dtype, ROWS * inputs);
-        let part = |first: usize| {
-            let rows = ROWS.min(outputs - first);
-            (Tensor { dtype, bytes: bytes[..bytes.len() / ROWS * rows].into() }, rows)
-        };
-        let parts: Vec<_> = (0..outputs).step_by(ROWS).map(part).collect();
-        return Ok(Matrix { pieces: vec![Piece::new(gpu, &parts, inputs, storage)?], outputs, inputs });
-    }
-    let scale = (3.0 / inputs as f32).sqrt();
-    let weights = numbers(seed, (ROWS + 3) * inputs);
-    let bytes: Vec<u8> = weights.iter().flat_map(|&w| bf16::from_f32(w * scale).to_le_bytes()).collect();
-    let part = |first: usize| {
-        // Each begins somewhere else, so that no two rows are the same.
-        let from = 2 * ((first * 31 + seed as usize) % (3 * inputs));
-        let rows = ROWS.min(outputs - first);
-        (Tensor { dtype: TensorType::Bf16, bytes: bytes[from..from + 2 * rows * inputs].into() }, rows)
+        Tensor { dtype, bytes: blocks(seed, dtype, few * inputs).into() }
+    } else {
+        let scale = (3.0 / inputs as f32).sqrt();
+        let weights = numbers(seed, few * inputs);
+        let bytes: Vec<u8> = weights.iter().flat_map(|&w| bf16::from_f32(w * scale).to_le_bytes()).collect();
+        Tensor { dtype: TensorType::Bf16, bytes: bytes.into() }
     };
-    let parts: Vec<_> = (0..outputs).step_by(ROWS).map(part).collect();
-    Ok(Matrix { pieces: vec![Piece::new(gpu, &parts, inputs, storage)?], outputs, inputs })
+    let mut piece = Piece::new(gpu, &[(tensor, few)], inputs, storage)?;
+    if outputs > few {
+        piece = piece.repeated(gpu, outputs)?;
+    }
+    Ok(Matrix { pieces: vec![piece], outputs, inputs })
 }
 
 /// Products in the shapes of the main model, with weights that are not in a cache.

@@ -16,10 +16,12 @@ use std::time::{Duration, Instant};
 use super::super::gpu::Gpu;
 use super::super::{Libraries, open};
 use super::emulator::{self, GPU_VARIABLE};
+use crate::backend::storage::Storage;
 use crate::model::spec::DeltaNet;
-use crate::model::{ModelSpec, config};
+use crate::model::{ModelSpec, TensorType, config};
 use report::Report;
 use serde_json::json;
+use steps::Pair;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -36,8 +38,7 @@ struct Sizes {
     products: &'static [(&'static str, usize, usize)],
     /// More than caches hold.
     cold_bytes: usize,
-    main: Llama,
-    draft: Llama,
+    pairs: &'static [Pair],
     batch: usize,
     /// A gated delta net.
     net: DeltaNet,
@@ -49,6 +50,7 @@ struct Sizes {
 }
 
 /// A model of the family of Llama.
+#[derive(Clone, Copy)]
 struct Llama {
     hidden: usize,
     intermediate: usize,
@@ -73,7 +75,20 @@ impl Llama {
     }
 }
 
-/// Llama 3.1 of 8 billion parameters and a draft model of half a billion.
+const Q4_K: Storage = Storage::Stored(TensorType::Q4K);
+
+/// Llama 3.1 of 8 billion parameters.
+const LLAMA_8B: Llama =
+    Llama { hidden: 4096, intermediate: 14_336, layers: 32, heads: 32, kv_heads: 8, vocab: 128_256, tied: false };
+
+/// Qwen 2.5 of one and a half billion parameters.
+const QWEN_1_5B: Llama =
+    Llama { hidden: 1536, intermediate: 8960, layers: 28, heads: 12, kv_heads: 2, vocab: 128_256, tied: true };
+
+/// Qwen 2.5 of half a billion, with the vocabulary of Llama.
+const DRAFT: Llama =
+    Llama { hidden: 896, intermediate: 4864, layers: 24, heads: 14, kv_heads: 2, vocab: 128_256, tied: true };
+
 const LARGE: Sizes = Sizes {
     read_bytes: 2 << 30,
     read_blocks: 4096,
@@ -86,8 +101,12 @@ const LARGE: Sizes = Sizes {
         ("head", 128_256, 4096),
     ],
     cold_bytes: 160 << 20,
-    main: Llama { hidden: 4096, intermediate: 14_336, layers: 32, heads: 32, kv_heads: 8, vocab: 128_256, tied: false },
-    draft: Llama { hidden: 896, intermediate: 4864, layers: 24, heads: 14, kv_heads: 2, vocab: 128_256, tied: true },
+    pairs: &[
+        Pair { what: "8B and 0.5B, bf16", main: (LLAMA_8B, Storage::Bf16), draft: (DRAFT, Storage::Bf16) },
+        Pair { what: "8B and 0.5B, int8", main: (LLAMA_8B, Storage::Int8), draft: (DRAFT, Storage::Int8) },
+        Pair { what: "1.5B and 0.5B, Q4_K", main: (QWEN_1_5B, Q4_K), draft: (DRAFT, Q4_K) },
+        Pair { what: "8B and 0.5B, int4", main: (LLAMA_8B, Storage::Int4), draft: (DRAFT, Storage::Int8) },
+    ],
     batch: 8,
     net: DeltaNet {
         key_heads: 16,
@@ -166,12 +185,42 @@ fn kernels(number: usize, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-fn measured(gpu: &Arc<Gpu>, sizes: &Sizes, report: &mut Report) -> Result<()> {
+/// Names the parts of the check that are wanted, by the beginning of their names; all of them if it is not set.
+const PARTS_VARIABLE: &str = "GPU_CHECK";
+
+fn measured(gpu: &Arc<Gpu>, sizes: &Sizes, parts: &str, report: &mut Report) -> Result<()> {
+    let wanted = |part: &str| parts.is_empty() || parts.split(',').any(|name| part.starts_with(name));
     let gb = ceilings::ceilings(gpu, sizes, report)?;
-    ceilings::products(gpu, sizes, gb, report)?;
-    ragged::ragged(gpu, sizes.main.spec()?.heads, 2 * sizes.context, report)?;
-    states::states(gpu, sizes, gb, report)?;
-    steps::steps(gpu, sizes, gb, report)
+    if wanted("products") {
+        ceilings::products(gpu, sizes, gb, report)?;
+    }
+    if wanted("attention") {
+        ragged::ragged(gpu, sizes.pairs[0].main.0.spec()?.heads, 2 * sizes.context, report)?;
+    }
+    if wanted("states") {
+        states::states(gpu, sizes, gb, report)?;
+    }
+    let begun = Instant::now();
+    for pair in sizes.pairs.iter().filter(|pair| wanted(pair.what)) {
+        if begun.elapsed().as_secs_f64() > sizes.seconds {
+            report.note("left out", pair.what);
+            continue;
+        }
+        steps::steps(gpu, sizes, (pair, gb), report)?;
+    }
+    Ok(())
+}
+
+/// Few layers and steps, for `ncu`.
+#[test]
+#[ignore = "for a machine with a GPU"]
+fn gpu_check_few_steps() {
+    let gpu = emulator::gpu(0).expect("a GPU");
+    let few = |(llama, storage): (Llama, Storage)| (Llama { layers: 2, ..llama }, storage);
+    let Pair { main, draft, .. } = LARGE.pairs[0];
+    let sizes = Sizes { steps: 20, ..LARGE };
+    let pair = Pair { what: "few", main: few(main), draft: few(draft) };
+    steps::few(&gpu, &sizes, &pair).expect("steps");
 }
 
 #[test]
@@ -179,7 +228,7 @@ fn measured(gpu: &Arc<Gpu>, sizes: &Sizes, report: &mut Report) -> Result<()> {
 fn gpu_check() {
     let number = emulator::real().unwrap_or(0);
     let begun = Instant::now();
-    let gpu = match open(&Libraries::default(), number, None) {
+    let gpu = match open(&Libraries::default(), number, emulator::cache().as_deref()) {
         Ok(gpu) => gpu,
         Err(why) => {
             eprintln!("gpu_check: --device cuda:{number} {why}");
@@ -190,8 +239,10 @@ fn gpu_check() {
     report.part("the GPU");
     report.note("name", gpu.what.clone());
     report.number("driver and kernels there after", begun.elapsed().as_secs_f64(), "s");
+    let parts = std::env::var(PARTS_VARIABLE).unwrap_or_default();
+    let twins = if parts.is_empty() { kernels(number, &mut report) } else { Ok(()) };
     // The report is shown whatever fails.
-    let done = kernels(number, &mut report).and_then(|()| measured(&gpu, &LARGE, &mut report));
+    let done = twins.and_then(|()| measured(&gpu, &LARGE, &parts, &mut report));
     if let Err(why) = done {
         report.check("the rest", false, &why.to_string());
     }
@@ -203,14 +254,21 @@ fn gpu_check() {
     }
 }
 
+const SMALL_MAIN: Llama =
+    Llama { hidden: 64, intermediate: 96, layers: 2, heads: 4, kv_heads: 2, vocab: 300, tied: false };
+const SMALL_DRAFT: Llama =
+    Llama { hidden: 32, intermediate: 64, layers: 1, heads: 2, kv_heads: 1, vocab: 300, tied: true };
+
 const SMALL: Sizes = Sizes {
     read_bytes: 1 << 18,
     read_blocks: 3,
     launches: 20,
     products: &[("output", 40, 256)],
     cold_bytes: 1 << 13,
-    main: Llama { hidden: 64, intermediate: 96, layers: 2, heads: 4, kv_heads: 2, vocab: 300, tied: false },
-    draft: Llama { hidden: 32, intermediate: 64, layers: 1, heads: 2, kv_heads: 1, vocab: 300, tied: true },
+    pairs: &[
+        Pair { what: "steps, bf16", main: (SMALL_MAIN, Storage::Bf16), draft: (SMALL_DRAFT, Storage::Bf16) },
+        Pair { what: "steps, int4", main: (SMALL_MAIN, Storage::Int4), draft: (SMALL_DRAFT, Storage::Int8) },
+    ],
     batch: 2,
     net: DeltaNet {
         key_heads: 1,
@@ -230,13 +288,11 @@ const SMALL: Sizes = Sizes {
 fn gpu_check_measures_and_compares_in_small() {
     let Some(gpu) = emulator::gpu(emulator::LATE) else { return };
     let mut report = Report::default();
-    measured(&gpu, &SMALL, &mut report).expect("measured");
+    measured(&gpu, &SMALL, "", &mut report).expect("measured");
     let (table, json) = (report.table(), report.json());
     assert!(!report.failed(), "{table}");
     let ragged = "attention of candidates of different lengths";
-    for part in
-        ["ceilings", "products", ragged, "states of gated delta nets", "steps, bf16", "steps, int8", "steps, int4"]
-    {
+    for part in ["ceilings", "products", ragged, "states of gated delta nets", "steps, bf16", "steps, int4"] {
         assert!(table.lines().any(|line| line == part), "{part}: {table}");
     }
     let (close, apart) = ("lengths close together: all give the same bits", "lengths apart: all give the same bits");

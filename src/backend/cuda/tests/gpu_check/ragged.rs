@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::super::super::gpu::{Buffer, Gpu};
 use super::super::super::kernels::{self, CHUNK, Tile};
-use super::super::super::plan::{attention_memory, tile_rows};
+use super::super::super::plan::{attention_room, tile_rows};
 use super::super::super::queue::{Again, Queue};
 use super::super::{bits, in_any_order, numbers, receive, send};
 use super::Result;
@@ -85,8 +85,8 @@ impl Batch {
             let limit = tile_rows(self.heads, gpu.block_memory);
             for from in (0..rows).step_by(limit) {
                 let of_tile = limit.min(rows - from);
-                let (position, row) = ((known + from) as i32, (first + from) as i32);
-                tiles.push(Tile { span: number as i32, position, row, rows: of_tile as i32 });
+                let (position, row, rows) = ((known + from) as i32, (first + from) as i32, of_tile as i32);
+                tiles.push(Tile { span: number as i32, position, row, rows, first: 0, end: position + rows });
             }
             of_candidates.push((first_tile, tiles.len() - first_tile, (known + own).div_ceil(CHUNK)));
             positions.extend((known..known + rows).map(|position| position as i32));
@@ -140,11 +140,14 @@ impl Prepared {
     /// Asks for the attention of all.
     pub fn ask(&self, queue: &Queue) {
         let Heads { query, kv, dim } = self.heads;
+        let rows = tile_rows(self.heads, queue.block_memory).min(self.most_rows);
+        let room = attention_room(self.heads, rows, queue.block_memory).expect("room");
         let params = |first_tile: usize| kernels::AttentionChunk {
             qkv: self.queries.at(),
             sums: self.sums.at(),
             norms: self.norms.at(),
             spans: self.spans.at(),
+            positions: self.positions.at(),
             tiles: self.tiles_there.at() + (first_tile * size_of::<Tile>()) as u64,
             q_stride: (query * dim) as i32,
             before: 0,
@@ -156,8 +159,10 @@ impl Prepared {
             scale: 1.0 / (dim as f32).sqrt(),
             soft_cap: 0.0,
             padded: self.padded as i32,
+            keys: room.keys as i32,
+            stages: room.stages as i32,
         };
-        let memory = attention_memory(self.heads, tile_rows(self.heads, queue.block_memory));
+        let memory = room.memory;
         let all = self.tiles.iter().map(|(_, count, _)| count).sum();
         match self.way {
             Way::Ragged => queue.launch(&kernels::ATTENTION_CHUNK, [all, kv, self.chunks], memory, params(0)),
@@ -179,7 +184,7 @@ impl Prepared {
             dim: dim as i32,
             window: 0,
         };
-        queue.launch(&kernels::ATTENTION_MERGE, [self.rows, 1, 1], 0, params);
+        queue.launch(&kernels::ATTENTION_MERGE, [self.rows, query, 1], 0, params);
     }
 
     /// Attention of the candidates' own rows, without padding.

@@ -10,7 +10,7 @@ use super::super::super::queue::Queue;
 use super::super::send;
 use super::ceilings::{median, random};
 use super::report::Report;
-use super::{Result, Sizes};
+use super::{Llama, Result, Sizes};
 use crate::backend::storage::Storage;
 use crate::backend::weights::{BlockWeights, MlpWeights, NormWeights, Weights};
 use crate::backend::{Candidate, ChoiceRules, Drafts, Network, Rows, SeqId, Span, Wanted};
@@ -184,66 +184,80 @@ fn speculative(
     Ok((times.map(warm), same))
 }
 
-/// Steps launch by launch and as graphs.
-pub fn steps(gpu: &Arc<Gpu>, sizes: &Sizes, gb: f64, report: &mut Report) -> Result<()> {
-    let (main_spec, draft_spec) = (sizes.main.spec()?, sizes.draft.spec()?);
-    let begun = Instant::now();
-    for (storage, part) in
-        [(Storage::Bf16, "steps, bf16"), (Storage::Int8, "steps, int8"), (Storage::Int4, "steps, int4")]
-    {
-        report.part(part);
-        if begun.elapsed().as_secs_f64() > sizes.seconds {
-            report.note("left out", "the time was over");
-            continue;
-        }
+/// A pair of models, and how their weights are stored.
+#[derive(Clone, Copy)]
+pub struct Pair {
+    pub what: &'static str,
+    pub main: (Llama, Storage),
+    pub draft: (Llama, Storage),
+}
+
+/// Both networks of a pair, with the prompt that they have read.
+struct Readers {
+    prompt: Vec<u32>,
+    main: Reader,
+    draft: Reader,
+    /// Milliseconds in which the main model read it.
+    reading: f64,
+}
+
+impl Readers {
+    fn new(gpu: &Arc<Gpu>, sizes: &Sizes, pair: &Pair) -> Result<Self> {
+        let (main_spec, draft_spec) = (pair.main.0.spec()?, pair.draft.0.spec()?);
         let prompt: Vec<u32> =
             (0..sizes.context as u32).map(|i| i.wrapping_mul(7919) % draft_spec.vocab_size as u32).collect();
         let tail = sizes.steps + 2 * DRAFTED;
-        let start = Instant::now();
-        let (mut main, reading) = Reader::new(network(gpu, &main_spec, storage)?, &prompt, sizes.batch, tail)?;
-        let (mut draft, _) = Reader::new(network(gpu, &draft_spec, Storage::Bf16)?, &prompt, sizes.batch, tail)?;
-        report.number("putting random weights there", start.elapsed().as_secs_f64(), "s");
-        report.number(format!("reading a prompt of {} tokens", sizes.context), reading, "ms");
-        let bytes = main.network.info().weight_bytes + main.network.kv_bytes();
-        report.number("weights and K/V", bytes as f64 / 1e9, "GB");
-        let floor = bytes as f64 / gb / 1e6;
-        report.number("the time of reading these once", floor, "ms");
-
-        let greedy = Sampling::GREEDY;
-        let mut found = Vec::new();
-        for (eager, how) in [(true, "launch by launch"), (false, "as graphs")] {
-            for reader in [&main, &draft] {
-                reader.network.queue.set_eager(eager);
-            }
-            let of_plain = plain(&mut main, &prompt, sizes.steps, &greedy)?;
-            let (times, same) = speculative((&mut main, &mut draft), prompt.len(), &of_plain, &greedy)?;
-            report.number(format!("plain step, {} candidates, {how}", sizes.batch), of_plain.ms, "ms");
-            report.number(format!("{DRAFTED} rounds of drafts, {how}"), times[0], "ms");
-            report.number(format!("verifying {} rows, {how}", sizes.batch * (DRAFTED + 1)), times[1], "ms");
-            report.number(format!("whole step, {how}"), times[2], "ms");
-            report.check(format!("drafts change nothing, {how}"), same, "tokens or log-probabilities differ");
-            found.push((of_plain, times));
-        }
-        let [(eager, _), (graphs, times)] = &found[..] else { return Ok(()) };
-        let same = eager.texts == graphs.texts && eager.logprobs == graphs.logprobs;
-        report.check("graphs give the same bits", same, "tokens or log-probabilities differ");
-        report.at_most("plain step by the time of reading", graphs.ms / floor, "", 1.4);
-        report.at_most("verifying by a plain step", times[1] / graphs.ms, "", 1.15);
-        let each = times[2] / (RIGHT + 1) as f64;
-        report.number(format!("a token of each candidate, {RIGHT} of {DRAFTED} drafts right"), each, "ms");
-        report.at_least("speedup over plain steps", graphs.ms / each, "", 1.0);
-        profile(&mut main, &prompt, &greedy, report)?;
+        let (main, reading) = Reader::new(network(gpu, &main_spec, pair.main.1)?, &prompt, sizes.batch, tail)?;
+        let (draft, _) = Reader::new(network(gpu, &draft_spec, pair.draft.1)?, &prompt, sizes.batch, tail)?;
+        Ok(Self { prompt, main, draft, reading })
     }
+}
+
+/// Steps of a pair, launch by launch and as graphs.
+pub fn steps(gpu: &Arc<Gpu>, sizes: &Sizes, (pair, gb): (&Pair, f64), report: &mut Report) -> Result<()> {
+    report.part(pair.what);
+    let start = Instant::now();
+    let Readers { prompt, mut main, mut draft, reading } = Readers::new(gpu, sizes, pair)?;
+    report.number("putting random weights there", start.elapsed().as_secs_f64(), "s");
+    report.number(format!("reading a prompt of {} tokens", sizes.context), reading, "ms");
+    let bytes = main.network.info().weight_bytes + main.network.kv_bytes();
+    report.number("weights and K/V", bytes as f64 / 1e9, "GB");
+    let floor = bytes as f64 / gb / 1e6;
+    report.number("the time of reading these once", floor, "ms");
+
+    let greedy = Sampling::GREEDY;
+    let mut found = Vec::new();
+    for (eager, how) in [(true, "launch by launch"), (false, "as graphs")] {
+        for reader in [&main, &draft] {
+            reader.network.queue.set_eager(eager);
+        }
+        let of_plain = plain(&mut main, &prompt, sizes.steps, &greedy)?;
+        let (times, same) = speculative((&mut main, &mut draft), prompt.len(), &of_plain, &greedy)?;
+        report.number(format!("plain step, {} candidates, {how}", sizes.batch), of_plain.ms, "ms");
+        report.number(format!("{DRAFTED} rounds of drafts, {how}"), times[0], "ms");
+        report.number(format!("verifying {} rows, {how}", sizes.batch * (DRAFTED + 1)), times[1], "ms");
+        report.number(format!("whole step, {how}"), times[2], "ms");
+        report.check(format!("drafts change nothing, {how}"), same, "tokens or log-probabilities differ");
+        found.push((of_plain, times));
+    }
+    let [(eager, _), (graphs, times)] = &found[..] else { return Ok(()) };
+    let same = eager.texts == graphs.texts && eager.logprobs == graphs.logprobs;
+    report.check("graphs give the same bits", same, "tokens or log-probabilities differ");
+    report.at_most("plain step by the time of reading", graphs.ms / floor, "", 1.4);
+    report.at_most("verifying by a plain step", times[1] / graphs.ms, "", 1.15);
+    let each = times[2] / (RIGHT + 1) as f64;
+    report.number(format!("a token of each candidate, {RIGHT} of {DRAFTED} drafts right"), each, "ms");
+    report.at_least("speedup over plain steps", graphs.ms / each, "", 1.0);
     Ok(())
 }
 
-/// Where the time of a plain step goes.
-fn profile(main: &mut Reader, prompt: &[u32], sampling: &Sampling, report: &mut Report) -> Result<()> {
-    main.network.queue.profile(true);
-    plain(main, prompt, 1, sampling)?;
-    let profile = main.network.queue.profile(false);
-    for (name, (count, seconds)) in profile {
-        report.number(format!("plain step, each launch waited for: {count} x {name}"), 1e3 * seconds, "ms");
+/// Few steps launch by launch, for a program that measures kernels.
+pub fn few(gpu: &Arc<Gpu>, sizes: &Sizes, pair: &Pair) -> Result<()> {
+    let Readers { prompt, mut main, mut draft, .. } = Readers::new(gpu, sizes, pair)?;
+    for reader in [&main, &draft] {
+        reader.network.queue.set_eager(true);
     }
+    let of_plain = plain(&mut main, &prompt, sizes.steps, &Sampling::GREEDY)?;
+    speculative((&mut main, &mut draft), prompt.len(), &of_plain, &Sampling::GREEDY)?;
     Ok(())
 }
