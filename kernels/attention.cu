@@ -50,7 +50,7 @@ struct AttentionParams {
   int stages;
 };
 
-#define ATTENTION_CHUNK 256
+#define ATTENTION_CHUNK 128
 #define SCORES (ATTENTION_CHUNK + 8)  // floats between rows of scores
 #define MOST_QUERIES 32
 #define QUERY_TILES 2  // of 16

@@ -15,7 +15,9 @@ typedef unsigned long long u64;
 #define DEVICE_MEMBER __device__ __forceinline__
 // A kernel takes one struct, the same as in `src/backend/cuda/kernels.rs`. Nothing is spilled for the sake of
 // more blocks.
-#define KERNEL(name, Params, threads) extern "C" __global__ void __launch_bounds__(threads, 1) name(const Params p)
+#define KERNEL_OF(name, Params, threads, blocks) \
+  extern "C" __global__ void __launch_bounds__(threads, blocks) name(const Params p)
+#define KERNEL(name, Params, threads) KERNEL_OF(name, Params, threads, 1)
 // The block's memory, as much as the launch asks for.
 extern __shared__ __align__(16) unsigned char block_memory[];
 #define SHARED(T, name) T* name = reinterpret_cast<T*>(block_memory)

@@ -84,14 +84,14 @@ struct Part<0> {
 };
 
 // Weights of a warp in a stage of the block's memory: how they are fetched and multiplied. A stage has DEPTH
-// chunks. Of two tiles of rows products are asked for in turns, so that none waits for the one before.
+// chunks; UNIT_BLOCKS blocks share a unit of the GPU. Of two tiles of rows products are asked for in turns, so that none waits for the one before.
 template <class Storage>
 struct Stage;
 
 template <class Half>
 struct Stage<Floats<Half>> {
   typedef Floats<Half> Storage;
-  static const int PARTS = 2, BLOCKS = 1, DEPTH = 2, BYTES = WARP_PANELS * CODE_BYTES;
+  static const int PARTS = 2, BLOCKS = 1, DEPTH = 1, UNIT_BLOCKS = 2, BYTES = WARP_PANELS * CODE_BYTES;
   static const bool SUMS = false;
   Part<CODE_BYTES> codes;
 
@@ -101,15 +101,12 @@ struct Stage<Floats<Half>> {
 
   DEVICE_MEMBER void fetch(unsigned char* to, int chunk, int lane) const { codes.fetch(to, (size_t)chunk * CODE_BYTES, lane); }
 
-  // `TILES` tiles of rows.
+  // `TILES` tiles of rows from `n` on.
   template <int TILES>
-  DEVICE void take_rows(const Sixteen* x, Sixteen (*b)[PARTS]) {
+  DEVICE void multiply_rows(const u32 (*a)[2][4], const Sixteen* x, int n, float (*sums)[MOST_TILES][4]) {
+    Sixteen b[TILES][PARTS];
 #pragma unroll
-    for (int i = 0; i < TILES * PARTS; i++) b[i / PARTS][i % PARTS] = x[i * WARP + threadIdx.x % WARP];
-  }
-
-  template <int TILES>
-  DEVICE void multiply_rows(const u32 (*a)[2][4], const Sixteen (*b)[PARTS], int n, float (*sums)[MOST_TILES][4]) {
+    for (int i = 0; i < TILES * PARTS; i++) b[i / PARTS][i % PARTS] = x[(n * PARTS + i) * WARP + threadIdx.x % WARP];
 #pragma unroll
     for (int part = 0; part < PARTS; part++) {
 #pragma unroll
@@ -123,13 +120,6 @@ struct Stage<Floats<Half>> {
   DEVICE void multiply(const unsigned char* at, const Sixteen* x, const float*, int count, float (*sums)[MOST_TILES][4]) {
     const int lane = threadIdx.x % WARP;
     u32 a[2][2][4];  // [tile of outputs][half]
-    // The next two tiles are read before the last two are multiplied.
-    Sixteen b[2][2][PARTS];
-    if (count == 1) {
-      take_rows<1>(x, b[0]);
-    } else {
-      take_rows<2>(x, b[0]);
-    }
 #pragma unroll
     for (int i = 0; i < WARP_PANELS; i++) {
       const Sixteen codes = ((const Sixteen*)at)[i * WARP + lane];
@@ -137,13 +127,12 @@ struct Stage<Floats<Half>> {
       for (int pair = 0; pair < 4; pair++) a[i / 2][pair / 2][pair % 2 * 2 + i % 2] = codes.words[pair];
     }
     if (count == 1) {
-      multiply_rows<1>(a, b[0], 0, sums);
+      multiply_rows<1>(a, x, 0, sums);
     } else {
 #pragma unroll
       for (int n = 0; n < MOST_TILES; n += 2) {
         if (n >= count) break;
-        if (n + 2 < MOST_TILES) take_rows<2>(x + (n + 2 < count ? n + 2 : n) * PARTS * WARP, b[(n / 2 + 1) % 2]);
-        multiply_rows<2>(a, b[n / 2 % 2], n, sums);
+        multiply_rows<2>(a, x, n, sums);
       }
     }
     tiles_multiplied();
@@ -153,7 +142,7 @@ struct Stage<Floats<Half>> {
 template <int BITS, int KIND>
 struct Stage<Codes<BITS, KIND>> {
   typedef Codes<BITS, KIND> Storage;
-  static const int PARTS = 1, BLOCKS = Storage::BLOCKS, DEPTH = BITS == 8 ? 2 : 1;
+  static const int PARTS = 1, BLOCKS = Storage::BLOCKS, DEPTH = BITS == 8 ? 2 : 1, UNIT_BLOCKS = 1;
   static const bool SUMS = Storage::HAS_MIN;
   static const int PER_BLOCK = Storage::HAS_HALVES ? 2 : 1;  // scales
   static const int STEP_WORDS = BITS == 8 ? 2 : 1;  // of a block in a lane's codes
@@ -417,7 +406,7 @@ DEVICE void tiles(const TilesParams& p, const Matrix& m, int first, int count) {
 }
 
 #define TILED_PRODUCT(number, name, Storage) \
-  KERNEL(tiles_##name, TilesParams, 256) {                                                \
+  KERNEL_OF(tiles_##name, TilesParams, 256, Stage<Storage>::UNIT_BLOCKS) {                                      \
     const int first = blockIdx.x * p.pass;                                               \
     tiles<Storage>(p, p.matrix, first, smaller(p.pass, p.tiles - first));                           \
   }

@@ -309,7 +309,7 @@ pub const LARGE: [&str; 2] = ["attention_", "tiles_"];
 pub const CHOICE_MEMORY: usize = 512 * (size_of::<f64>() + size_of::<u32>()) + 16 * size_of::<f64>();
 
 /// Positions of a chunk of attention.
-pub const CHUNK: usize = 256;
+pub const CHUNK: usize = 128;
 
 /// Most queries of a block of attention, and most channels of a stage.
 pub const QUERIES: usize = 32;

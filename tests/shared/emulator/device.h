@@ -120,6 +120,7 @@ struct Register {
   static emulator::Register register_##name(                                                                \
       #name, {[](const void* params) { name(*static_cast<const Params*>(params)); }, sizeof(Params), threads}); \
   static void name(const Params p)
+#define KERNEL_OF(name, Params, threads, blocks) KERNEL(name, Params, threads)
 #define SHARED(T, name) T* name = reinterpret_cast<T*>(emulator::block_memory)
 
 #define threadIdx (emulator::Index{emulator::block->running->thread, 0, 0})

@@ -39,8 +39,8 @@ fn floats(gpu: &Arc<Gpu>) -> Vec<f32> {
 }
 
 fn halves(gpu: &Arc<Gpu>) -> Vec<f32> {
-    let weights = sent(gpu, &values(Storage::Bf16, 33, 600), (33, 600), Storage::Bf16);
-    product(gpu, &weights, (&numbers(2, 9 * 600), None), false)
+    let weights = sent(gpu, &values(Storage::Bf16, 33, 2000), (33, 2000), Storage::Bf16);
+    product(gpu, &weights, (&numbers(2, 9 * 2000), None), false)
 }
 
 /// Several slices of several blocks of outputs.
