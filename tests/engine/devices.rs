@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::emulator::{alone, compiler, gpu, pretending, real};
+use super::emulator::{alone, compiler, driver_file, gpu, pretending, real};
 use super::skip;
 use bass_tui::backend::cuda::{self, BUNDLE, Libraries, make_bundle};
 use bass_tui::backend::device::{Device, Loader, Unusable, UsableDevice, present};
@@ -155,6 +155,12 @@ fn a_bundle_of_kernels_does_where_nothing_compiles_them() {
         Ok(here.replace("kernels of", "kernels compiled by NVRTC 13.0 when a model is loaded"))
     );
 
+    std::fs::copy(&whole().compiler[0], file("other.so")).expect("a copy");
+    let why = make_bundle(&Libraries { compiler: vec![file("other.so")], ..without_compiler() }).expect_err("two");
+    assert!(why.starts_with("another libnvrtc is found before ") && why.contains("other.so"), "{why}");
+    let why = make_bundle(&Libraries { compiler: driver_file().into_iter().collect(), ..without_compiler() });
+    assert!(why.is_err(), "a driver compiles nothing");
+
     // In the cache folder, too; what was compiled once is kept there.
     let cache = file("cache/weights");
     let kernels = file("cache/kernels");
@@ -173,19 +179,41 @@ fn a_bundle_of_kernels_does_where_nothing_compiles_them() {
     assert!(kept.ends_with("driver for CUDA 12.0, kernels compiled already"), "{kept}");
 }
 
+/// The sentences of libraries that are somewhere else: in processes of their own, which have no emulator.
 #[test]
 fn a_machine_without_a_gpu_has_a_cpu() {
-    // A GPU that is here is hidden.
-    let done = alone(&["--exact", "devices::no_gpu", "--ignored"], [("CUDA_VISIBLE_DEVICES", PathBuf::new())]);
-    let said = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success() && said.contains("1 passed"), "{said}");
+    let said = |library: Option<PathBuf>, name: &str| {
+        let folder = tempfile::tempdir().expect("a folder");
+        if let Some(library) = library {
+            std::fs::copy(library, folder.path().join(name)).expect("a copy");
+        }
+        // A GPU that is here is hidden.
+        let variables = [("CUDA_VISIBLE_DEVICES", PathBuf::new()), ("LD_LIBRARY_PATH", folder.path().to_owned())];
+        let done = alone(&["--exact", "devices::no_gpu", "--ignored", "--nocapture"], variables);
+        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert!(done.status.success() && said.contains("1 passed"), "{said}");
+        said
+    };
+    let none = "needs an NVIDIA GPU: the driver is here and finds none";
+    let found = said(None, "");
+    assert!(
+        found.contains("needs an NVIDIA GPU and its driver, which are not here") || found.contains(none),
+        "{found}"
+    );
+    if !is_here() {
+        return;
+    }
+    // Most machines have no other name of it.
+    let found = said(driver_file(), "libcuda.so.1");
+    assert!(found.contains("on cpu, None") && found.contains(none), "{found}");
+    let found = said(compiler(), "libcuda.so");
+    assert!(found.contains("--device cuda needs a driver that has cuCtxSetCurrent: install "), "{found}");
 }
 
 #[test]
-#[ignore = "in a process of its own, which has no emulator"]
+#[ignore = "in processes of their own"]
 fn no_gpu() {
-    assert_eq!(opened(&present(DEVICES)), Ok(("cpu".to_owned(), None)));
+    let (device, note) = opened(&present(DEVICES)).expect("the CPU");
     let error = opened(&[Choice { device: &DEVICES[1], number: 0 }]).expect_err("no GPU");
-    let none = ["needs an NVIDIA GPU and its driver, which are not here", "needs an NVIDIA GPU: the driver is here"];
-    assert!(none.iter().any(|none| error.contains(none)), "{error}");
+    println!("on {device}, {note:?}: {error}");
 }

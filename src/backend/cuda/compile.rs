@@ -93,7 +93,7 @@ impl Kernels {
     pub fn what(&self) -> String {
         match (&self.compiler, &self.bundle) {
             _ if self.is_kept() => "kernels compiled already".to_owned(),
-            (Some(Ok(compiler)), _) => format!("kernels compiled by {} when a model is loaded", compiler.what()),
+            (Some(Ok(compiler)), _) => format!("kernels compiled by {} when a model is loaded", compiler.what),
             (_, Some((path, _))) => format!("kernels of {}", path.display()),
             _ => self.nothing(),
         }
@@ -145,19 +145,11 @@ pub fn bundled(compiled: &[(Capability, Vec<u8>)]) -> Vec<u8> {
 }
 
 impl Compiler {
-    /// Its name and version.
-    fn what(&self) -> String {
-        let (mut major, mut minor) = (0, 0);
-        // SAFETY: the pointers are ones to variables.
-        let known = unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) }.result().is_ok();
-        if known { format!("NVRTC {major}.{minor}") } else { "NVRTC".to_owned() }
-    }
-
     /// A binary, and what the compiler says.
     fn compiled(&self, source: &str, more: &[&str]) -> Result<(Vec<u8>, String), String> {
         let source = CString::new(source).map_err(|_| "has kernels with a zero byte".to_owned())?;
         let failed = |failure: result::NvrtcError, why: &str| {
-            format!("cannot compile its kernels (NVRTC error {}{why})", failure.0 as u32)
+            format!("cannot compile its kernels ({}: error {}{why})", self.what, failure.0 as u32)
         };
         let program = result::create_program(&source, Some(c"kernels.cu")).map_err(|failure| failed(failure, ""))?;
         // SAFETY: the program is one of the compiler's until it is given back, once; the buffer is as large as
@@ -170,6 +162,9 @@ impl Compiler {
             let binary = compiled.and_then(|()| {
                 let mut len = 0;
                 sys::nvrtcGetCUBINSize(program, &raw mut len).result()?;
+                if len == 0 {
+                    sys::nvrtcResult::NVRTC_ERROR_INTERNAL_ERROR.result()?;
+                }
                 let mut binary = vec![0u8; len];
                 sys::nvrtcGetCUBIN(program, binary.as_mut_ptr().cast()).result()?;
                 Ok(binary)

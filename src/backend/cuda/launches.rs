@@ -100,8 +100,8 @@ impl Launches {
                     params = rest;
                     // The driver's list: 1 the parameters, 2 their size, 0 the end.
                     let at = of_this.as_ptr().cast_mut().cast();
-                    let mut extra =
-                        [1 as *mut c_void, at, 2 as *mut c_void, (&raw mut size).cast(), std::ptr::null_mut()];
+                    let key = std::ptr::without_provenance_mut::<c_void>;
+                    let mut extra = [key(1), at, key(2), (&raw mut size).cast(), key(0)];
                     let (function, list) = (gpu.function(name), extra.as_mut_ptr());
                     // SAFETY: the parameters are those of the kernel, whose struct has the size of this one.
                     gpu.call(name, || unsafe {

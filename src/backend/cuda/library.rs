@@ -59,28 +59,35 @@ pub fn driver() -> Option<Result<(), String>> {
 }
 
 /// The compiler, which is there.
-pub struct Compiler(());
+pub struct Compiler {
+    /// Its name and version.
+    pub what: String,
+}
 
 impl Libraries {
     /// The compiler; `None` if there is none.
     pub fn compiler(&self) -> Option<Result<Compiler, String>> {
-        self.compiler.iter().find_map(|path| Some(Compiler::found(preloaded(path)?)))
+        self.compiler.iter().find_map(|path| Some(Compiler::found(path, preloaded(path)?)))
     }
 }
 
 impl Compiler {
-    /// The compiler that cudarc finds now that this one is loaded.
-    fn found(named: &Library) -> Result<Self, String> {
+    /// The compiler that cudarc finds now that the one of this path is loaded.
+    fn found(path: &Path, named: &Library) -> Result<Self, String> {
+        let path = path.display();
         // SAFETY: as above.
         let library = unsafe { nvrtc::sys::is_culib_present().then(|| nvrtc::sys::culib()) };
-        let Some(library) = library else { return Err("libnvrtc is not found by the name that it has".to_owned()) };
-        match missing(library, &COMPILER) {
-            Some(name) => Err(format!("libnvrtc has no {name}")),
-            None if address(library, COMPILER[0]) != address(named, COMPILER[0]) => {
-                Err("another libnvrtc is found before the one that is named".to_owned())
-            }
-            None => Ok(Self(())),
+        let library = library.ok_or_else(|| format!("{path} is no libnvrtc: its own name is another one"))?;
+        if let Some(name) = missing(library, &COMPILER) {
+            return Err(format!("libnvrtc has no {name}"));
         }
+        if address(library, COMPILER[0]) != address(named, COMPILER[0]) {
+            return Err(format!("another libnvrtc is found before {path}, and a program can use one only"));
+        }
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: the pointers are ones to variables.
+        let known = unsafe { nvrtc::sys::nvrtcVersion(&raw mut major, &raw mut minor) }.result().is_ok();
+        Ok(Self { what: if known { format!("NVRTC {major}.{minor}") } else { "NVRTC".to_owned() } })
     }
 }
 

@@ -30,17 +30,21 @@ pub const LATE: usize = 3;
 fn driver() -> Option<&'static Library> {
     static DRIVER: OnceLock<Option<Library>> = OnceLock::new();
     let loaded = || {
-        let path = compiled("-driver", &["module.h", "driver.cpp"], "", &["-O2", "-Wl,-soname,libcuda.so"])?;
         // SAFETY: the library does nothing when it is loaded.
-        Some(unsafe { Library::new(path) }.expect("the driver of the emulator"))
+        Some(unsafe { Library::new(driver_file()?) }.expect("the driver of the emulator"))
     };
     DRIVER.get_or_init(loaded).as_ref()
+}
+
+/// Where the driver is.
+pub fn driver_file() -> Option<PathBuf> {
+    compiled("-driver", &["module.h", "driver.cpp"], "", &["-O2", "-Wl,-soname,libcuda.so"])
 }
 
 /// A compiler of kernels, all of whose binaries are the module of the kernels.
 #[allow(dead_code, reason = "not every test program does")]
 pub fn compiler() -> Option<PathBuf> {
-    let module = format!("-DMODULE={:?}", module()?);
+    let module = format!("-DMODULE=\"{}\"", module()?.display());
     compiled("-compiler", &["compiler.cpp"], "", &["-O2", "-Wl,-soname,libnvrtc.so", &module])
 }
 
@@ -68,7 +72,7 @@ pub fn pretending<T>((devices, version): (i32, i32), action: impl FnOnce() -> T)
     result
 }
 
-/// Counts of what a thread has asked the driver for: as in `driver.h`.
+/// Counts of what a thread has asked the driver for: as in `driver.cpp`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Counts {
@@ -109,10 +113,10 @@ pub fn real() -> Option<usize> {
 /// The emulator's device with this number, or the real one; `None`, and a sentence, where the emulator cannot
 /// be compiled.
 pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
+    static LIBRARIES: OnceLock<Option<Libraries>> = OnceLock::new();
     if let Some(number) = real() {
         return Some(cuda::open(&Libraries::default(), number, None).expect("the GPU that TEST_GPU names"));
     }
-    static LIBRARIES: OnceLock<Option<Libraries>> = OnceLock::new();
     let Some(libraries) = LIBRARIES.get_or_init(|| libraries(module()?)) else {
         super::skip::for_want_of("g++ on x86-64", "the kernels run in an emulator, which is compiled with it");
         return None;
