@@ -1,5 +1,5 @@
 //! The CUDA backend: the forward pass of every architecture as launches of the kernels in `kernels/`, through
-//! the driver's own interface, which is looked for at run time.
+//! the driver's own interface (`cudarc`), which is looked for at run time (`library`).
 //!
 //! It has not been measured on a GPU, so `auto` does not take it. Trees are refused by name.
 //!

@@ -2,8 +2,8 @@
 //! module that a driver of tests opens. Every thread of a block is a fibre; device number N runs them in another
 //! order than the others.
 //!
-//! The driver is found by its name, as NVIDIA's is. A program has one: where a test has used NVIDIA's before,
-//! the emulator cannot be used.
+//! The driver is found by its name, as NVIDIA's is. A program has one: where a test has found NVIDIA's before,
+//! no test runs in the emulator.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -121,7 +121,21 @@ pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
         super::skip::for_want_of("g++ on x86-64", "the kernels run in an emulator, which is compiled with it");
         return None;
     };
+    if is_unused() {
+        super::skip::as_it_cannot("NVIDIA's driver is in use", "kernels run in an emulator");
+        return None;
+    }
     Some(opened(libraries, number))
+}
+
+/// The program has found another driver before.
+fn is_unused() -> bool {
+    let address = |library: &Library| {
+        // SAFETY: nothing is done with the function.
+        unsafe { library.get::<*const std::ffi::c_void>(b"cuInit") }.map(|function| *function).expect("a driver")
+    };
+    // SAFETY: a driver is there: the one that was loaded here.
+    driver().is_some_and(|own| address(own) != address(unsafe { cudarc::driver::sys::culib() }))
 }
 
 /// The emulator's device with this number and these kernels.
