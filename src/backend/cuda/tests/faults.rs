@@ -23,8 +23,8 @@ fn is_seen(name: &str, right: &str, wrong: &str, run: Run) -> Option<bool> {
     let module = emulator::built(name, &sources.replacen(right, wrong, 1), &["-O0"])?;
     let libraries = emulator::libraries(&module)?;
     let differs = |order| {
-        let run = || run(&emulator::opened(&libraries, order));
-        catch_unwind(AssertUnwindSafe(run)).map_or(true, |found| bits(&found) != whole)
+        let gpu = emulator::opened(&libraries, order);
+        catch_unwind(AssertUnwindSafe(|| run(&gpu))).map_or(true, |found| bits(&found) != whole)
     };
     Some((0..emulator::ORDERS).any(differs))
 }
