@@ -1,13 +1,15 @@
 //! From the sources of the kernels to what the driver loads, kept on disk: they are compiled once for a kind
 //! of GPU.
 
-use std::ffi::{CString, c_char};
+use std::ffi::CString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use cudarc::nvrtc::{result, sys};
+
 use super::bundle::{self, Bundle, Capability};
 use super::kernels::SOURCE;
-use super::library::{Compiler, Handle, Libraries};
+use super::library::{Compiler, Libraries};
 use crate::{files, hash};
 
 /// Options that decide about results; the architecture is added.
@@ -91,7 +93,7 @@ impl Kernels {
     pub fn what(&self) -> String {
         match (&self.compiler, &self.bundle) {
             _ if self.is_kept() => "kernels compiled already".to_owned(),
-            (Some(Ok(compiler)), _) => format!("kernels compiled by {} when a model is loaded", compiler.what()),
+            (Some(Ok(compiler)), _) => format!("kernels compiled by {} when a model is loaded", compiler.what),
             (_, Some((path, _))) => format!("kernels of {}", path.display()),
             _ => self.nothing(),
         }
@@ -134,51 +136,42 @@ pub fn make_bundle(libraries: &Libraries) -> Result<Vec<u8>, String> {
         Ok::<_, String>((capability, binary))
     });
     let compiled = compiled.into_iter().collect::<Result<Vec<_>, _>>()?;
-    Ok(bundle::written(hash_of_kernels(), &compiled))
+    Ok(bundled(&compiled))
+}
+
+/// The file of kernels that are compiled already.
+pub fn bundled(compiled: &[(Capability, Vec<u8>)]) -> Vec<u8> {
+    bundle::written(hash_of_kernels(), compiled)
 }
 
 impl Compiler {
-    /// Its name and version.
-    fn what(&self) -> String {
-        let (mut major, mut minor) = (0, 0);
-        // SAFETY: the pointers are ones to variables.
-        let known = unsafe { (self.version)(&raw mut major, &raw mut minor) } == 0;
-        if known { format!("NVRTC {major}.{minor}") } else { "NVRTC".to_owned() }
-    }
-
     /// A binary, and what the compiler says.
     fn compiled(&self, source: &str, more: &[&str]) -> Result<(Vec<u8>, String), String> {
-        let options = [OPTIONS, more].concat();
-        let text = |text: &str| CString::new(text).map_err(|_| "has kernels with a zero byte".to_owned());
-        let (source, name) = (text(source)?, text("kernels.cu")?);
-        let options = options.into_iter().map(text).collect::<Result<Vec<_>, _>>()?;
-        let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
-        let nothing = std::ptr::null();
-        let mut program: Handle = std::ptr::null_mut();
-        // SAFETY: all texts end with a zero byte and outlive the calls; buffers are as large as the compiler
-        // said.
+        let source = CString::new(source).map_err(|_| "has kernels with a zero byte".to_owned())?;
+        let failed = |failure: result::NvrtcError, why: &str| {
+            format!("cannot compile its kernels ({}: error {}{why})", self.what, failure.0 as u32)
+        };
+        let program = result::create_program(&source, Some(c"kernels.cu")).map_err(|failure| failed(failure, ""))?;
+        // SAFETY: the program is one of the compiler's until it is given back, once; the buffer is as large as
+        // the compiler said.
         unsafe {
-            let created = (self.create)(&raw mut program, source.as_ptr(), name.as_ptr(), 0, nothing, nothing);
-            if created != 0 {
-                return Err(format!("cannot compile its kernels (NVRTC error {created})"));
-            }
-            let result = (self.compile)(program, options.len() as i32, options.as_ptr());
-            let bytes = |size: unsafe extern "C" fn(Handle, *mut usize) -> i32,
-                         get: unsafe extern "C" fn(Handle, *mut c_char) -> i32| {
-                let mut len = 0;
-                let mut bytes = if size(program, &raw mut len) == 0 { vec![0u8; len] } else { Vec::new() };
-                let got = bytes.is_empty() || get(program, bytes.as_mut_ptr().cast()) == 0;
-                if got { bytes } else { Vec::new() }
-            };
-            let log = bytes(self.log_size, self.log);
-            let binary = bytes(self.binary_size, self.binary);
-            (self.destroy)(&raw mut program);
+            let compiled = result::compile_program(program, &[OPTIONS, more].concat());
+            let log = result::get_program_log(program).unwrap_or_default();
+            let log: Vec<u8> = log.into_iter().map(|byte| byte as u8).collect();
             let log = String::from_utf8_lossy(&log).into_owned();
-            if result == 0 && !binary.is_empty() {
-                return Ok((binary, log));
-            }
+            let binary = compiled.and_then(|()| {
+                let mut len = 0;
+                sys::nvrtcGetCUBINSize(program, &raw mut len).result()?;
+                if len == 0 {
+                    sys::nvrtcResult::NVRTC_ERROR_INTERNAL_ERROR.result()?;
+                }
+                let mut binary = vec![0u8; len];
+                sys::nvrtcGetCUBIN(program, binary.as_mut_ptr().cast()).result()?;
+                Ok(binary)
+            });
+            let _ = result::destroy_program(program);
             let first = log.lines().find(|line| line.contains("error")).unwrap_or("no message");
-            Err(format!("cannot compile its kernels (NVRTC error {result}: {first})"))
+            binary.map_err(|failure| failed(failure, &format!(": {first}"))).map(|binary| (binary, log))
         }
     }
 }
@@ -196,7 +189,7 @@ mod tests {
         let Some(path) = std::env::var_os("LIBNVRTC") else {
             return crate::skip::as_it_cannot("LIBNVRTC names no compiler", "registers of the kernels");
         };
-        let libraries = Libraries { compiler: vec![PathBuf::from(path)], ..Libraries::default() };
+        let libraries = Libraries { compiler: vec![PathBuf::from(path)], bundles: Vec::new() };
         let compiler = libraries.compiler().expect("a library").expect("a compiler");
         for kind in CAPABILITIES.map(architecture) {
             let (binary, log) = compiler.compiled(&SOURCE, &[&kind, "--ptxas-options=-v"]).expect("compiled kernels");

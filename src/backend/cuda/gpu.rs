@@ -1,15 +1,21 @@
 //! One GPU: its memory, and launches of kernels in their order.
 
 use std::collections::HashMap;
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{CString, c_int};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
+
+use cudarc::driver::result::{self, DriverError, ctx, device, function, module, primary_ctx, stream};
+use cudarc::driver::sys::{
+    self, CUcontext, CUdevice, CUdevice_attribute as Attribute, CUfunction, CUfunction_attribute, CUmodule, CUresult,
+    CUstream,
+};
 
 use super::bundle::Capability;
 use super::choice::Batch;
 use super::compile::Kernels;
 use super::kernels::{self, LARGE, Pointer};
-use super::library::{Driver, Failure, Handle, Libraries, NO_DEVICE, OUT_OF_MEMORY};
+use super::library;
 use crate::backend::BackendError;
 use crate::backend::device::Unusable;
 use crate::backend::plain::{Plain, bytes_of, bytes_of_mut};
@@ -17,21 +23,13 @@ use crate::backend::plain::{Plain, bytes_of, bytes_of_mut};
 /// Version of the oldest driver that is used: 12.0.
 const OLDEST_DRIVER: c_int = 12000;
 
-/// Numbers of attributes in the driver's interface.
-const CAPABILITY_MAJOR: c_int = 75;
-const CAPABILITY_MINOR: c_int = 76;
-const BLOCK_MEMORY: c_int = 97;
-/// Of a kernel: the shared memory that may be asked for at launch.
-const DYNAMIC_MEMORY: c_int = 8;
-
 /// A GPU with the kernels on it. Calls from several threads take effect one after the other.
 pub struct Gpu {
-    driver: Driver,
-    device: c_int,
-    context: Handle,
-    stream: Handle,
-    module: Handle,
-    functions: HashMap<&'static str, Handle>,
+    device: CUdevice,
+    context: CUcontext,
+    stream: CUstream,
+    module: CUmodule,
+    functions: HashMap<&'static str, CUfunction>,
     /// Drafts that networks hold on it, by number.
     pub batches: Mutex<HashMap<u64, Weak<Batch>>>,
     /// Its name and memory.
@@ -50,53 +48,50 @@ unsafe impl Sync for Gpu {}
 
 /// A GPU before anything is loaded onto it: its handle and its properties.
 pub struct GpuDevice {
-    driver: Driver,
-    device: c_int,
+    device: CUdevice,
     what: String,
     capability: Capability,
+    block_memory: usize,
 }
 
 impl GpuDevice {
     /// GPU number `number`.
-    pub fn new(libraries: &Libraries, number: usize) -> Result<Self, Unusable> {
+    pub fn new(number: usize) -> Result<Self, Unusable> {
         let none = || Unusable::absent("needs an NVIDIA GPU and its driver, which are not here");
-        let driver = libraries.driver().ok_or_else(none)??;
-        let said = |failure: Failure| match failure.result {
-            NO_DEVICE => Unusable::absent("needs an NVIDIA GPU: the driver is here and finds none"),
-            _ => format!("does not work: the NVIDIA driver says: {failure}").into(),
+        library::driver().ok_or_else(none)??;
+        let said = |failure: DriverError| match failure.0 {
+            CUresult::CUDA_ERROR_NO_DEVICE => {
+                Unusable::absent("needs an NVIDIA GPU: the driver is here and finds none")
+            }
+            _ => format!("does not work: the NVIDIA driver says: {}", library::said(failure)).into(),
         };
-        let (mut version, mut count, mut device, mut bytes) = (0, 0, 0, 0);
-        let mut name = [0; 256];
-        // SAFETY: every pointer is one to a variable of the right type, the name's with its length.
-        unsafe {
-            driver.checked((driver.init)(0)).map_err(said)?;
-            driver.checked((driver.version)(&raw mut version)).map_err(said)?;
-            if version < OLDEST_DRIVER {
-                let (major, minor) = (version / 1000, version % 1000 / 10);
-                return Err(
-                    format!("needs a driver for CUDA 12.0 or later, and this one is for {major}.{minor}").into()
-                );
-            }
-            driver.checked((driver.count)(&raw mut count)).map_err(said)?;
-            if number >= count as usize {
-                return Err(format!("has no GPU number {number}: the driver finds {count}, counted from 0").into());
-            }
-            driver.checked((driver.device)(&raw mut device, number as c_int)).map_err(said)?;
-            driver.checked((driver.name)(name.as_mut_ptr(), 255, device)).map_err(said)?;
-            driver.checked((driver.total_memory)(&raw mut bytes, device)).map_err(said)?;
+        let mut version = 0;
+        result::init().map_err(said)?;
+        // SAFETY: the pointer is one to a variable.
+        unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().map_err(said)?;
+        let driver = format!("{}.{}", version / 1000, version % 1000 / 10);
+        if version < OLDEST_DRIVER {
+            return Err(format!("needs a driver for CUDA 12.0 or later, and this one is for {driver}").into());
         }
-        let name: Vec<u8> = name.iter().take_while(|&&byte| byte != 0).map(|&byte| byte as u8).collect();
-        let mut found = Self { driver, device, what: String::new(), capability: (0, 0) };
-        found.capability = (found.attribute(CAPABILITY_MAJOR)?, found.attribute(CAPABILITY_MINOR)?);
-        let (major, minor) = found.capability;
-        let name = String::from_utf8_lossy(&name).into_owned();
-        found.what = format!("{name}, {} MiB, compute capability {major}.{minor}", bytes >> 20);
+        let count = device::get_count().map_err(said)?;
+        if number >= count as usize {
+            return Err(format!("has no GPU number {number}: the driver finds {count}, counted from 0").into());
+        }
+        let device = device::get(number as c_int).map_err(said)?;
+        let name = device::get_name(device).map_err(said)?;
+        // SAFETY: the driver has found the device.
+        let bytes = unsafe { device::total_mem(device) }.map_err(said)?;
+        // SAFETY: as above.
+        let attribute = |attribute| unsafe { device::get_attribute(device, attribute) }.map_err(said);
+        let major = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+        let minor = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        let block_memory = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as usize;
+        let what = format!("{name}, {} MiB, compute capability {major}.{minor}", bytes >> 20);
         if major < 8 {
-            return Err(format!("needs a GPU of compute capability 8.0 or later, and this is a {}", found.what).into());
+            return Err(format!("needs a GPU of compute capability 8.0 or later, and this is a {what}").into());
         }
-        let (major, minor) = (version / 1000, version % 1000 / 10);
-        let what = format!("{}, driver for CUDA {major}.{minor}", found.what);
-        Ok(Self { what, ..found })
+        let what = format!("{what}, driver for CUDA {driver}");
+        Ok(Self { device, what, capability: (major, minor), block_memory })
     }
 
     /// Its name, memory and kind, and its driver.
@@ -109,100 +104,80 @@ impl GpuDevice {
         self.capability
     }
 
-    fn attribute(&self, number: c_int) -> Result<c_int, String> {
-        let mut value = 0;
-        // SAFETY: as above.
-        let result = unsafe { (self.driver.attribute)(&raw mut value, number, self.device) };
-        self.driver.checked(result).map_err(|failure| format!("does not work: {failure}")).map(|()| value)
-    }
-
     /// Loads the kernels.
     pub fn open(self, kernels: Kernels) -> Result<Arc<Gpu>, String> {
         let binary = kernels.binary()?;
-        let block_memory = self.attribute(BLOCK_MEMORY)? as usize;
-        let Self { driver, device, what, .. } = self;
-        let none = std::ptr::null_mut();
-        let (stream, module, functions) = (none, none, HashMap::new());
-        let (batches, waits, waited) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
+        let Self { device, what, block_memory, .. } = self;
         let mut gpu = Gpu {
-            driver,
             device,
-            context: none,
-            stream,
-            module,
-            functions,
-            batches,
+            context: std::ptr::null_mut(),
+            stream: std::ptr::null_mut(),
+            module: std::ptr::null_mut(),
+            functions: HashMap::new(),
+            batches: Mutex::default(),
             what,
             block_memory,
-            waits,
-            waited,
+            waits: AtomicU64::new(0),
+            waited: AtomicU64::new(0),
         };
-        gpu.start(&binary).map_err(|failure| format!("does not work: {failure}"))?;
+        gpu.start(&binary).map_err(|failure| format!("does not work: {}", library::said(failure)))?;
         Ok(Arc::new(gpu))
     }
 }
 
 impl Gpu {
-    fn start(&mut self, binary: &[u8]) -> Result<(), Failure> {
-        let driver = &self.driver;
-        // SAFETY: every pointer is one to a variable of the right type; the binary is what the compiler made.
+    fn start(&mut self, binary: &[u8]) -> Result<(), DriverError> {
+        let dynamic_memory = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the driver has found the device; the binary is what the compiler made.
         unsafe {
-            driver.checked((driver.retain)(&raw mut self.context, self.device))?;
-            driver.checked((driver.set_current)(self.context))?;
-            // A stream that waits for no other one.
-            driver.checked((driver.create_stream)(&raw mut self.stream, 1))?;
-            driver.checked((driver.load_module)(&raw mut self.module, binary.as_ptr().cast()))?;
+            self.context = primary_ctx::retain(self.device)?;
+            ctx::set_current(self.context)?;
+            self.stream = stream::create(stream::StreamKind::NonBlocking)?;
+            self.module = module::load_data(binary.as_ptr().cast())?;
             for (name, _) in kernels::all() {
-                let (mut function, text) = (std::ptr::null_mut(), CString::new(name).unwrap_or_default());
-                driver.checked((driver.function)(&raw mut function, self.module, text.as_ptr()))?;
-                self.functions.insert(name, function);
+                let kernel = module::get_function(self.module, CString::new(name).unwrap_or_default())?;
+                self.functions.insert(name, kernel);
                 if LARGE.iter().any(|begin| name.starts_with(begin)) {
-                    driver.checked((driver.set_attribute)(function, DYNAMIC_MEMORY, self.block_memory as c_int))?;
+                    function::set_function_attribute(kernel, dynamic_memory, self.block_memory as c_int)?;
                 }
             }
-            Ok(())
         }
+        Ok(())
     }
 
     /// Where launches and copies take effect, in their order.
-    pub fn stream(&self) -> Handle {
+    pub fn stream(&self) -> CUstream {
         self.stream
     }
 
     /// Another one, which waits for no other.
-    pub fn new_stream(&self) -> Result<Handle, BackendError> {
-        let mut stream = std::ptr::null_mut();
-        // SAFETY: the pointer is one to a variable.
-        self.call("a stream", |driver| unsafe { (driver.create_stream)(&raw mut stream, 1) }).map(|()| stream)
+    pub fn new_stream(&self) -> Result<CUstream, BackendError> {
+        self.call("a stream", || stream::create(stream::StreamKind::NonBlocking))
     }
 
     /// The kernel of this name.
-    pub fn function(&self, name: &str) -> Handle {
+    pub fn function(&self, name: &str) -> CUfunction {
         self.functions[name]
     }
 
     /// Calls the driver with this GPU's context.
-    pub fn call(&self, what: &str, call: impl FnOnce(&Driver) -> c_int) -> Result<(), BackendError> {
+    pub fn call<T>(&self, what: &str, call: impl FnOnce() -> Result<T, DriverError>) -> Result<T, BackendError> {
         // SAFETY: the context lives as long as `self`.
-        let current = self.driver.checked(unsafe { (self.driver.set_current)(self.context) });
-        current
-            .and_then(|()| self.driver.checked(call(&self.driver)))
-            .map_err(|failure| BackendError::Failed { device: "cuda", what: format!("{what}: {failure}") })
+        let called = unsafe { ctx::set_current(self.context) }.and_then(|()| call());
+        let failed = |failure| format!("{what}: {}", library::said(failure));
+        called.map_err(|failure| BackendError::Failed { device: "cuda", what: failed(failure) })
     }
 
     /// Memory of so many bytes, holding anything; the error is [`BackendError::Memory`] where there is none
     /// left.
     pub fn alloc(self: &Arc<Self>, bytes: usize) -> Result<Buffer, BackendError> {
-        let (mut at, bytes) = (0, bytes.max(1));
-        // SAFETY: the pointer is one to a variable.
-        let result = self.call("memory", |driver| match unsafe { (driver.alloc)(&raw mut at, bytes) } {
-            OUT_OF_MEMORY => 0,
-            result => result,
-        });
-        result?;
-        if at == 0 {
-            return Err(BackendError::Memory { bytes });
-        }
+        let bytes = bytes.max(1);
+        // SAFETY: the memory is given back once, when it is dropped.
+        let at = self.call("memory", || match unsafe { result::malloc_sync(bytes) } {
+            Err(DriverError(CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => Ok(None),
+            made => made.map(Some),
+        })?;
+        let at = at.ok_or(BackendError::Memory { bytes })?;
         Ok(Buffer { gpu: Arc::clone(self), at, bytes })
     }
 
@@ -212,14 +187,14 @@ impl Gpu {
             return Ok(());
         }
         // SAFETY: the driver refuses what is no memory of its own.
-        self.call("a copy", |driver| unsafe { (driver.copy)(to, from, bytes, self.stream) })
+        self.call("a copy", || unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream) })
     }
 
     /// Waits until all that was launched is done.
     pub fn synchronise(&self) -> Result<(), BackendError> {
         let number = self.waits.fetch_add(1, Ordering::Relaxed) + 1;
         // SAFETY: the stream lives as long as `self`.
-        self.call("a wait", |driver| unsafe { (driver.synchronise)(self.stream) })?;
+        self.call("a wait", || unsafe { stream::synchronize(self.stream) })?;
         self.waited.fetch_max(number, Ordering::Relaxed);
         Ok(())
     }
@@ -237,18 +212,17 @@ impl Gpu {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        let driver = &self.driver;
-        // SAFETY: what was made is given back once, and a null handle is refused.
+        // SAFETY: what was made is given back once. An error here has been one elsewhere.
         unsafe {
-            (driver.set_current)(self.context);
+            let _ = ctx::set_current(self.context);
             if !self.module.is_null() {
-                (driver.unload_module)(self.module);
+                let _ = module::unload(self.module);
             }
             if !self.stream.is_null() {
-                (driver.destroy_stream)(self.stream);
+                let _ = stream::destroy(self.stream);
             }
             if !self.context.is_null() {
-                (driver.release)(self.device);
+                let _ = primary_ctx::release(self.device);
             }
         }
     }
@@ -276,22 +250,18 @@ impl Buffer {
     pub fn write<T: Plain>(&mut self, from: usize, values: &[T]) -> Result<(), BackendError> {
         let bytes = bytes_of(values);
         self.inside(from, bytes.len())?;
-        let data = bytes.as_ptr().cast::<c_void>();
+        let to = self.at + from as u64;
         // SAFETY: the bytes lie inside of the buffer; the driver has read pageable memory when it returns.
-        self.gpu.call("writing", |driver| unsafe {
-            (driver.write)(self.at + from as u64, data, bytes.len(), self.gpu.stream)
-        })
+        self.gpu.call("writing", || unsafe { result::memcpy_htod_async(to, bytes, self.gpu.stream) })
     }
 
     /// Reads values from byte `from` on, after all that was launched.
     pub fn read<T: Plain>(&self, from: usize, values: &mut [T]) -> Result<(), BackendError> {
         let bytes = bytes_of_mut(values);
         self.inside(from, bytes.len())?;
-        let data = bytes.as_mut_ptr().cast::<c_void>();
+        let from = self.at + from as u64;
         // SAFETY: as above; the wait below comes before the values can be used.
-        self.gpu.call("reading", |driver| unsafe {
-            (driver.read)(data, self.at + from as u64, bytes.len(), self.gpu.stream)
-        })?;
+        self.gpu.call("reading", || unsafe { result::memcpy_dtoh_async(bytes, from, self.gpu.stream) })?;
         self.gpu.synchronise()
     }
 
@@ -307,6 +277,6 @@ impl Drop for Buffer {
         // The GPU may still read it; an error here has been one elsewhere.
         let _ = self.gpu.synchronise();
         // SAFETY: it was allocated once and is given back once.
-        let _ = self.gpu.call("memory", |driver| unsafe { (driver.free)(self.at) });
+        let _ = self.gpu.call("memory", || unsafe { result::free_sync(self.at) });
     }
 }

@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use cudarc::driver::result::{graph, stream};
+use cudarc::driver::sys::{CUgraphExec, CUgraphInstantiate_flags, CUstream, CUstreamCaptureMode};
+
 use super::gpu::Gpu;
 use super::launches::Launches;
-use super::library::Handle;
 use crate::backend::BackendError;
 
 /// Graphs that a network keeps: more than there are shapes of steps in a while.
@@ -25,13 +27,13 @@ pub struct Graphs {
     kept: Vec<Graph>,
     seen: VecDeque<u64>,
     /// Where launches are captured: those of other threads do not get in between.
-    stream: Option<Handle>,
+    stream: Option<CUstream>,
 }
 
 struct Graph {
     hash: u64,
     of: Launches,
-    handle: Handle,
+    handle: CUgraphExec,
 }
 
 // SAFETY: the driver may be called from any thread, and the handles are used by one at a time.
@@ -69,37 +71,37 @@ impl Graphs {
         }
         let Some(&Graph { handle, .. }) = self.kept.last() else { return Ok(()) };
         // SAFETY: the graph was made below and has not ended.
-        self.gpu.call(GRAPH, |driver| unsafe { (driver.launch_graph)(handle, self.gpu.stream()) })
+        self.gpu.call(GRAPH, || unsafe { graph::launch(handle, self.gpu.stream()) })
     }
 
     /// The launches as a graph.
-    fn captured(&mut self, launches: &Launches) -> Result<Handle, BackendError> {
-        /// Only this thread's calls are held to what may be captured.
-        const OF_THIS_THREAD: i32 = 1;
+    fn captured(&mut self, launches: &Launches) -> Result<CUgraphExec, BackendError> {
         let gpu = &self.gpu;
         let stream = match self.stream {
             Some(stream) => stream,
             None => *self.stream.insert(gpu.new_stream()?),
         };
-        let (mut graph, mut made) = (std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: every pointer is one to a variable; what was made is given back once.
+        // Only this thread's calls are held to what may be captured.
+        let of_this_thread = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        // SAFETY: what was made is given back once.
         unsafe {
-            gpu.call(GRAPH, |driver| (driver.begin_capture)(stream, OF_THIS_THREAD))?;
+            gpu.call(GRAPH, || stream::begin_capture(stream, of_this_thread))?;
             let launched = launches.run(gpu, stream);
             // A capture has to end before anything else is done.
-            let ended = gpu.call(GRAPH, |driver| (driver.end_capture)(stream, &raw mut graph));
-            let done = launched.and(ended);
-            let done = done.and_then(|()| gpu.call(GRAPH, |driver| (driver.instantiate)(&raw mut made, graph, 0)));
-            if !graph.is_null() {
-                gpu.call(GRAPH, |driver| (driver.destroy_graph)(graph))?;
-            }
-            done.map(|()| made)
+            let captured = match gpu.call(GRAPH, || stream::end_capture(stream)) {
+                Ok(captured) => captured,
+                Err(error) => return launched.and(Err(error)),
+            };
+            let instantiated = || graph::instantiate(captured, CUgraphInstantiate_flags(0));
+            let made = launched.and_then(|()| gpu.call(GRAPH, instantiated));
+            gpu.call(GRAPH, || graph::destroy(captured))?;
+            made
         }
     }
 
-    fn end(&self, graph: Handle) -> Result<(), BackendError> {
+    fn end(&self, made: CUgraphExec) -> Result<(), BackendError> {
         // SAFETY: it was made once and is given back once.
-        self.gpu.call(GRAPH, |driver| unsafe { (driver.end_graph)(graph) })
+        self.gpu.call(GRAPH, || unsafe { graph::exec_destroy(made) })
     }
 }
 
@@ -112,7 +114,7 @@ impl Drop for Graphs {
         }
         if let Some(stream) = self.stream {
             // SAFETY: as above.
-            let _ = self.gpu.call("a stream", |driver| unsafe { (driver.destroy_stream)(stream) });
+            let _ = self.gpu.call("a stream", || unsafe { stream::destroy(stream) });
         }
     }
 }

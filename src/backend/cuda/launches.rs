@@ -1,8 +1,12 @@
 //! Launches as data: what is equal computes the same from the same places.
 
+use std::ffi::c_void;
+
+use cudarc::driver::result;
+use cudarc::driver::sys::{self, CUstream};
+
 use super::gpu::Gpu;
 use super::kernels::{Kernel, Pointer};
-use super::library::Handle;
 use crate::backend::BackendError;
 use crate::backend::plain::{Plain, bytes_of};
 use crate::hash;
@@ -77,7 +81,7 @@ impl Launches {
     }
 
     /// Gives them to a stream of the GPU one by one.
-    pub fn run(&self, gpu: &Gpu, stream: Handle) -> Result<(), BackendError> {
+    pub fn run(&self, gpu: &Gpu, stream: CUstream) -> Result<(), BackendError> {
         self.run_each(gpu, stream, |_| Ok(()))
     }
 
@@ -85,11 +89,10 @@ impl Launches {
     pub fn run_each(
         &self,
         gpu: &Gpu,
-        stream: Handle,
+        stream: CUstream,
         mut then: impl FnMut(&'static str) -> Result<(), BackendError>,
     ) -> Result<(), BackendError> {
         let mut params = &self.params[..];
-        let nothing = std::ptr::null_mut();
         for operation in &self.list {
             match *operation {
                 Operation::Kernel { name, threads, grid: [x, y, z], memory, params: mut size } => {
@@ -97,17 +100,19 @@ impl Launches {
                     params = rest;
                     // The driver's list: 1 the parameters, 2 their size, 0 the end.
                     let at = of_this.as_ptr().cast_mut().cast();
-                    let mut extra = [1 as Handle, at, 2 as Handle, (&raw mut size).cast(), std::ptr::null_mut()];
+                    let key = std::ptr::without_provenance_mut::<c_void>;
+                    let mut extra = [key(1), at, key(2), (&raw mut size).cast(), key(0)];
                     let (function, list) = (gpu.function(name), extra.as_mut_ptr());
                     // SAFETY: the parameters are those of the kernel, whose struct has the size of this one.
-                    gpu.call(name, |driver| unsafe {
-                        (driver.launch)(function, x, y, z, threads, 1, 1, memory, stream, nothing, list)
+                    gpu.call(name, || unsafe {
+                        let nothing = std::ptr::null_mut();
+                        sys::cuLaunchKernel(function, x, y, z, threads, 1, 1, memory, stream, nothing, list).result()
                     })?;
                     then(name)?;
                 }
                 Operation::Copy { from, to, bytes } => {
                     // SAFETY: the driver refuses what is no memory of its own.
-                    gpu.call("a copy", |driver| unsafe { (driver.copy)(to, from, bytes, stream) })?;
+                    gpu.call("a copy", || unsafe { result::memcpy_dtod_async(to, from, bytes, stream) })?;
                     then("copy")?;
                 }
             }

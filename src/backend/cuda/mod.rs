@@ -1,5 +1,5 @@
 //! The CUDA backend: the forward pass of every architecture as launches of the kernels in `kernels/`, through
-//! the driver's own interface, which is looked for at run time.
+//! the driver's own interface (`cudarc`), which is looked for at run time (`library`).
 //!
 //! It has not been measured on a GPU, so `auto` does not take it. Trees are refused by name.
 //!
@@ -69,7 +69,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 pub use bundle::NAME as BUNDLE;
 use choice::Choosing;
 use compile::Kernels;
-pub use compile::make_bundle;
+pub use compile::{bundled, make_bundle};
 use experts::Tables;
 pub use gpu::Gpu;
 use gpu::{Buffer, GpuDevice};
@@ -112,7 +112,7 @@ pub fn find(
     (number, cache): (usize, Option<&Path>),
     load: device::Loader,
 ) -> Result<device::UsableDevice, device::Unusable> {
-    let handle = GpuDevice::new(libraries, number)?;
+    let handle = GpuDevice::new(number)?;
     let kernels = Kernels::find(libraries, handle.capability(), kernels_folder(cache).as_deref());
     let kernels = kernels.map_err(|why| format!("is {}, and {why}", handle.what()))?;
     Ok(device::UsableDevice { what: format!("{}, {}", handle.what(), kernels.what()), load })
@@ -144,7 +144,7 @@ pub fn open(libraries: &Libraries, number: usize, cache: Option<&Path>) -> Resul
     if let Some(gpu) = opened.get(&key).and_then(Weak::upgrade) {
         return Ok(gpu);
     }
-    let handle = GpuDevice::new(libraries, number).map_err(|unusable| unusable.why)?;
+    let handle = GpuDevice::new(number).map_err(|unusable| unusable.why)?;
     let kernels = Kernels::find(libraries, handle.capability(), kernels_folder(cache).as_deref())?;
     let gpu = handle.open(kernels)?;
     opened.insert(key, Arc::downgrade(&gpu));

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use cudarc::driver::result;
+
 use super::gpu::{Buffer, Gpu};
 use super::kernels::Pointer;
 use crate::backend::BackendError;
@@ -20,10 +22,9 @@ unsafe impl Send for Pinned {}
 impl Pinned {
     /// So many bytes, at least one, all zero.
     pub fn new(gpu: &Arc<Gpu>, bytes: usize) -> Result<Self, BackendError> {
-        let (mut at, bytes) = (std::ptr::null_mut(), bytes.max(1));
-        // SAFETY: the pointer is one to a variable.
-        gpu.call("memory of the host", |driver| unsafe { (driver.alloc_host)(&raw mut at, bytes) })?;
-        let at = at.cast::<u8>();
+        let bytes = bytes.max(1);
+        // SAFETY: the memory is given back once, when it is dropped.
+        let at = gpu.call("memory of the host", || unsafe { result::malloc_host(bytes, 0) })?.cast::<u8>();
         // SAFETY: the memory was allocated with this size.
         unsafe { at.write_bytes(0, bytes) };
         Ok(Self { gpu: Arc::clone(gpu), at, bytes })
@@ -48,17 +49,17 @@ impl Pinned {
 
     /// Begins to copy a part to the same place of a buffer of this size.
     fn send(&self, to: &Buffer, part: Range<usize>) -> Result<(), BackendError> {
-        let (to, bytes) = (to.at() + part.start as u64, part.len());
-        let from = self.as_slice()[part].as_ptr().cast();
+        let (to, from) = (to.at() + part.start as u64, &self.as_slice()[part]);
         // SAFETY: both parts lie inside of their memory, which is given back only after a wait.
-        self.gpu.call("sending", |driver| unsafe { (driver.write)(to, from, bytes, self.gpu.stream()) })
+        self.gpu.call("sending", || unsafe { result::memcpy_htod_async(to, from, self.gpu.stream()) })
     }
 
     /// Begins to copy so many bytes from the memory of the GPU.
     pub fn receive(&mut self, from: Pointer, bytes: usize) -> Result<(), BackendError> {
-        let to = self.as_slice_mut()[..bytes].as_mut_ptr().cast();
+        let gpu = Arc::clone(&self.gpu);
+        let to = &mut self.as_slice_mut()[..bytes];
         // SAFETY: as above; the driver refuses what is no memory of its own.
-        self.gpu.call("receiving", |driver| unsafe { (driver.read)(to, from, bytes, self.gpu.stream()) })
+        gpu.call("receiving", || unsafe { result::memcpy_dtoh_async(to, from, gpu.stream()) })
     }
 }
 
@@ -67,7 +68,7 @@ impl Drop for Pinned {
         // Copies may still run; an error here has been one elsewhere.
         let _ = self.gpu.synchronise();
         // SAFETY: it was allocated once and is given back once.
-        let _ = self.gpu.call("memory of the host", |driver| unsafe { (driver.free_host)(self.at.cast()) });
+        let _ = self.gpu.call("memory of the host", || unsafe { result::free_host(self.at.cast()) });
     }
 }
 

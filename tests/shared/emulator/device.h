@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string>
 #include <vector>
+#include "module.h"
 
 #define EMULATOR 1
 #define __device__
@@ -25,10 +26,6 @@
 #define DEVICE_MEMBER inline
 
 namespace emulator {
-
-struct Index {
-  unsigned x, y, z;
-};
 
 // State of a fibre.
 enum class State { Ready, AtBlock, AtWarp, Ended };
@@ -84,7 +81,6 @@ struct Block {
 
 // Few and small, so that they can be reached without a call.
 extern thread_local Block* block;
-constexpr size_t BLOCK_MEMORY = 101376;  // what a block may ask for on every GPU from 8.0 on
 extern thread_local unsigned char* block_memory;
 
 void wait(State state, unsigned lanes, int operation);
@@ -102,12 +98,6 @@ T exchange(unsigned lanes, T value, unsigned from, int operation) {
   return value;
 }
 
-using Entry = void (*)(const void* params);
-struct Kernel {
-  Entry entry;
-  size_t params;
-  unsigned threads;
-};
 std::map<std::string, Kernel>& kernels();
 struct Register {
   Register(const char* name, Kernel kernel) { kernels()[name] = kernel; }

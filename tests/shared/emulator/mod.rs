@@ -1,33 +1,78 @@
 //! The CUDA backend without a GPU: the very sources of `kernels/`, compiled by the system's C++ compiler as a
-//! library that looks to the program like NVIDIA's driver and compiler. Every thread of a block is a fibre;
-//! device number N runs them in another order than the others.
+//! module that a driver of tests opens. Every thread of a block is a fibre; device number N runs them in another
+//! order than the others.
+//!
+//! The driver is found by its name, as NVIDIA's is. A program has one: where a test has found NVIDIA's before,
+//! no test runs in the emulator.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::{Arc, OnceLock};
 
 use bass_tui::backend::cuda::{self, Gpu, Libraries, SOURCE};
+use libloading::Library;
 
 /// Devices of the emulator, each with its own order of threads.
 pub const ORDERS: usize = 5;
 
-/// Names the library in place of the one that is built.
-const LIBRARY_VARIABLE: &str = "EMULATOR_LIBRARY";
+/// All of its devices, with the version of its driver.
+const ALL: (i32, i32) = (7, 13000);
+
+/// Names the module in place of the one that is built.
+const MODULE_VARIABLE: &str = "EMULATOR_MODULE";
 
 /// The first of two devices that do their work only when somebody waits for it.
 #[allow(dead_code, reason = "not every test program does")]
 pub const LATE: usize = 3;
 
-/// The emulator as a library.
-fn library() -> Option<&'static Path> {
-    static LIBRARY: OnceLock<Option<PathBuf>> = OnceLock::new();
-    // Tests under a sanitizer are given theirs: `sanitized`.
-    let given = || std::env::var_os(LIBRARY_VARIABLE).map(PathBuf::from);
-    LIBRARY.get_or_init(|| given().or_else(|| built("", &SOURCE, &["-O2"]))).as_deref()
+/// The driver, loaded so that it is found by its name.
+fn driver() -> Option<&'static Library> {
+    static DRIVER: OnceLock<Option<Library>> = OnceLock::new();
+    let loaded = || {
+        // SAFETY: the library does nothing when it is loaded.
+        Some(unsafe { Library::new(driver_file()?) }.expect("the driver of the emulator"))
+    };
+    DRIVER.get_or_init(loaded).as_ref()
 }
 
-/// Counts of what a thread has asked the driver for: as in `driver.h`.
+/// Where the driver is.
+pub fn driver_file() -> Option<PathBuf> {
+    compiled("-driver", &["module.h", "driver.cpp"], "", &["-O2", "-Wl,-soname,libcuda.so"])
+}
+
+/// A compiler of kernels, all of whose binaries are the module of the kernels.
+#[allow(dead_code, reason = "not every test program does")]
+pub fn compiler() -> Option<PathBuf> {
+    let module = format!("-DMODULE=\"{}\"", module()?.display());
+    compiled("-compiler", &["compiler.cpp"], "", &["-O2", "-Wl,-soname,libnvrtc.so", &module])
+}
+
+/// The kernels as a module.
+fn module() -> Option<&'static Path> {
+    static MODULE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    // Tests under a sanitizer are given theirs: `sanitized`.
+    let given = || std::env::var_os(MODULE_VARIABLE).map(PathBuf::from);
+    MODULE.get_or_init(|| given().or_else(|| built("", &SOURCE, &["-O2"]))).as_deref()
+}
+
+/// Result of `action`, in which this thread finds so many devices and a driver of this version.
+pub fn pretending<T>((devices, version): (i32, i32), action: impl FnOnce() -> T) -> T {
+    let pretend = |devices: i32, version: i32| {
+        let driver = driver().expect("an emulator");
+        // SAFETY: a function of the driver with these arguments.
+        unsafe {
+            let pretends = driver.get::<unsafe extern "C" fn(i32, i32) -> i32>(b"emulatorPretends");
+            pretends.expect("a function")(devices, version);
+        }
+    };
+    pretend(devices, version);
+    let result = action();
+    pretend(0, 0);
+    result
+}
+
+/// Counts of what a thread has asked the driver for: as in `driver.cpp`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Counts {
@@ -48,12 +93,11 @@ pub struct Counts {
 #[allow(dead_code, reason = "not every test program does")]
 pub fn counts() -> Counts {
     let mut counts = Counts::default();
-    let library = library().expect("an emulator");
-    // SAFETY: the same library as the one that is in use, and a function of it.
+    let driver = driver().expect("an emulator");
+    // SAFETY: a function of the driver with this argument.
     unsafe {
-        let library = libloading::Library::new(library).expect("the emulator");
-        let count = library.get::<unsafe extern "C" fn(*mut Counts) -> i32>(b"emulatorCounts").expect("a function");
-        count(&raw mut counts);
+        let count = driver.get::<unsafe extern "C" fn(*mut Counts) -> i32>(b"emulatorCounts");
+        count.expect("a function")(&raw mut counts);
     }
     counts
 }
@@ -78,6 +122,7 @@ pub fn real() -> Option<usize> {
 /// The emulator's device with this number, or the real one; `None`, and a sentence, where the emulator cannot
 /// be compiled.
 pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
+    static LIBRARIES: OnceLock<Option<Libraries>> = OnceLock::new();
     if let Some(number) = real() {
         // One for all tests: to make it anew takes longer than most of them.
         static GPU: OnceLock<Arc<Gpu>> = OnceLock::new();
@@ -86,11 +131,37 @@ pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
         });
         return Some(Arc::clone(made));
     }
-    let Some(library) = library() else {
+    let Some(libraries) = LIBRARIES.get_or_init(|| libraries(module()?)) else {
         super::skip::for_want_of("g++ on x86-64", "the kernels run in an emulator, which is compiled with it");
         return None;
     };
-    Some(cuda::open(&libraries(library), number, None).expect("a device of the emulator"))
+    if is_unused() {
+        super::skip::as_it_cannot("NVIDIA's driver is in use", "kernels run in an emulator");
+        return None;
+    }
+    Some(opened(libraries, number))
+}
+
+/// The program has found another driver before.
+fn is_unused() -> bool {
+    let address = |library: &Library| {
+        // SAFETY: nothing is done with the function.
+        unsafe { library.get::<*const std::ffi::c_void>(b"cuInit") }.map(|function| *function).expect("a driver")
+    };
+    // SAFETY: a driver is there: the one that was loaded here.
+    driver().is_some_and(|own| address(own) != address(unsafe { cudarc::driver::sys::culib() }))
+}
+
+/// The emulator's device with this number and these kernels.
+pub fn opened(libraries: &Libraries, number: usize) -> Arc<Gpu> {
+    pretending(ALL, || cuda::open(libraries, number, None)).expect("a device of the emulator")
+}
+
+/// Runs tests of this program in a process of their own, by the beginning of their names.
+#[allow(dead_code, reason = "not every test program does")]
+pub fn alone<'a>(tests: &[&str], variables: impl IntoIterator<Item = (&'a str, PathBuf)>) -> Output {
+    let own = std::env::current_exe().expect("the program of tests");
+    Command::new(own).args(tests).envs(variables).output().expect("a process")
 }
 
 /// Runs tests of this program, by the beginning of their names, over kernels that `AddressSanitizer` watches:
@@ -98,30 +169,40 @@ pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
 /// `None` where it cannot be built.
 #[allow(dead_code, reason = "not every test program does")]
 pub fn sanitized(name: &str, kernels: &str, tests: &[&str]) -> Option<(String, bool)> {
-    let library = built(name, kernels, &["-O1", "-g", "-fsanitize=address"])?;
+    let module = built(name, kernels, &["-O1", "-g", "-fsanitize=address"])?;
     let found = Command::new("g++").arg("-print-file-name=libasan.so").output().ok()?;
     // A bare name is what was asked for: there is none.
     let runtime = PathBuf::from(String::from_utf8_lossy(&found.stdout).trim());
     let runtime = runtime.is_absolute().then(|| std::fs::canonicalize(runtime).ok()).flatten()?;
-    let done = Command::new(std::env::current_exe().expect("the program of tests"))
-        .args(tests)
-        .env("LD_PRELOAD", runtime)
-        .env("ASAN_OPTIONS", "detect_leaks=0,abort_on_error=0")
-        .env(LIBRARY_VARIABLE, library)
-        .output()
-        .expect("a process");
+    let options = PathBuf::from("detect_leaks=0,abort_on_error=0");
+    let done = alone(tests, [("LD_PRELOAD", runtime), ("ASAN_OPTIONS", options), (MODULE_VARIABLE, module)]);
     let said = [done.stdout, done.stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat();
     Some((said, done.status.success()))
 }
 
-/// The emulator in place of NVIDIA's libraries.
-pub fn libraries(library: &Path) -> Libraries {
-    Libraries { driver: vec![library.to_owned()], compiler: vec![library.to_owned()], bundles: Vec::new() }
+/// The emulator in place of NVIDIA's libraries, with the kernels of a module.
+pub fn libraries(module: &Path) -> Option<Libraries> {
+    driver()?;
+    // The driver reads a path up to its end, a zero byte.
+    let binary = [module.as_os_str().as_encoded_bytes(), b"\0"].concat();
+    let (bundle, whole) = (module.with_extension("bundle"), cuda::bundled(&[((8, 0), binary)]));
+    if std::fs::read(&bundle).ok().as_ref() != Some(&whole) {
+        let file = tempfile::NamedTempFile::new_in(module.parent()?).expect("a file");
+        std::fs::write(file.path(), whole).expect("written");
+        file.persist(&bundle).expect("moved");
+    }
+    Some(Libraries { compiler: Vec::new(), bundles: vec![bundle] })
 }
 
-/// The emulator with these kernels, kept beside the program of tests; `None` without a compiler, or on a CPU
-/// in whose assembly fibres are not written.
+/// These kernels as a module.
 pub fn built(name: &str, kernels: &str, options: &[&str]) -> Option<PathBuf> {
+    let options = [&["-march=native", "-ftls-model=initial-exec"], options].concat();
+    compiled(name, &["module.h", "device.h", "scheduler.h", "unit.cpp"], kernels, &options)
+}
+
+/// A library of the emulator, made of the last of its parts and kept beside the program of tests; `None`
+/// without a compiler, or on a CPU in whose assembly fibres are not written.
+fn compiled(name: &str, parts: &[&str], kernels: &str, options: &[&str]) -> Option<PathBuf> {
     if cfg!(not(target_arch = "x86_64")) {
         return None;
     }
@@ -129,7 +210,7 @@ pub fn built(name: &str, kernels: &str, options: &[&str]) -> Option<PathBuf> {
     let program = std::env::current_exe().expect("the program of tests");
     let mut hash = DefaultHasher::new();
     (kernels, options).hash(&mut hash);
-    for part in ["device.h", "scheduler.h", "driver.h", "unit.cpp"] {
+    for part in parts {
         std::fs::read(here.join(part)).expect("a part of the emulator").hash(&mut hash);
     }
     let to = program.with_file_name(format!("emulator{name}-{:016x}.so", hash.finish()));
@@ -140,20 +221,17 @@ pub fn built(name: &str, kernels: &str, options: &[&str]) -> Option<PathBuf> {
     std::fs::write(folder.path().join("kernels.inc"), kernels).expect("written");
     let made = folder.path().join("emulator.so");
     let compiler = Command::new("g++")
-        .args([
-            "-std=c++17", "-fPIC", "-shared", "-march=native", "-ffp-contract=off", "-Wall", "-Wno-unknown-pragmas",
-            "-ftls-model=initial-exec",
-        ])
+        .args(["-std=c++17", "-fPIC", "-shared", "-ffp-contract=off", "-Wall", "-Wno-unknown-pragmas"])
         .args(options)
         .arg("-I")
         .arg(folder.path())
-        .arg(here.join("unit.cpp"))
+        .arg(here.join(parts.last()?))
         .arg("-o")
         .arg(&made)
         .output()
         .ok()?;
     let said = String::from_utf8_lossy(&compiler.stderr);
-    assert!(compiler.status.success() && said.is_empty(), "the kernels are not compiled without a word:\n{said}");
+    assert!(compiler.status.success() && said.is_empty(), "the emulator is not compiled without a word:\n{said}");
     std::fs::rename(&made, &to).expect("moved");
     Some(to)
 }

@@ -1,25 +1,36 @@
-// A driver and a compiler of kernels, as the program loads them: their functions over the emulator. Device
-// number N runs under schedule N. Devices LATE and above do their work when somebody waits for it, as late as
-// a GPU may; the others at once. Device SMALL has hardly any memory, device OLD is of a kind that is not
-// supported.
-#pragma once
+// A driver, as the program loads it: its functions over modules of the emulator. Device number N runs under
+// schedule N. Devices LATE and above do their work when somebody waits for it, as late as a GPU may; the others
+// at once. Device SMALL has hardly any memory, device OLD is of a kind that is not supported. A thread finds
+// devices only where it has asked for them.
+#include <dlfcn.h>
 #include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <set>
+#include <vector>
+#include "module.h"
+
+// There where AddressSanitizer watches the module.
+extern "C" {
+__attribute__((weak)) void __asan_poison_memory_region(const volatile void* memory, size_t bytes);
+__attribute__((weak)) void __asan_unpoison_memory_region(const volatile void* memory, size_t bytes);
+}
 
 namespace emulator {
 
 enum Result {
-  SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_DEVICE = 101, INVALID_HANDLE = 400,
-  NOT_FOUND = 500, LAUNCH_FAILED = 719, CAPTURE_UNSUPPORTED = 900
+  SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_DEVICE = 101, INVALID_IMAGE = 200,
+  INVALID_HANDLE = 400, NOT_FOUND = 500, LAUNCH_FAILED = 719, CAPTURE_UNSUPPORTED = 900
 };
 
-#ifndef DRIVER_VERSION
-#define DRIVER_VERSION 13000
-#endif
-#ifndef DRIVER_DEVICES
-#define DRIVER_DEVICES 7
-#endif
+// As this thread sees them.
+static thread_local int devices = 0, version = 0;
+
 constexpr int LATE = 3, SMALL = 5, OLD = 6;
 constexpr size_t MEMORY = size_t(1) << 30, SMALL_MEMORY = size_t(1) << 16;
 constexpr size_t EDGE = 64;  // bytes before and behind what is allocated, which nobody may change
@@ -54,17 +65,29 @@ struct Counts {
 };
 static thread_local Counts counts;
 
+static void forbid(const void* memory, size_t bytes) {
+  if (__asan_poison_memory_region) __asan_poison_memory_region(memory, bytes);
+}
+static void allow(const void* memory, size_t bytes) {
+  if (__asan_unpoison_memory_region) __asan_unpoison_memory_region(memory, bytes);
+}
+
 struct Function {
+  Module module;
   Kernel kernel;
   std::string name;
   size_t block_memory = 48 * 1024;
 };
 
-static thread_local long current = -1;
+// Of a device, for one that has asked for it: a module that is broken breaks nothing of others.
+struct Context {
+  int device;
+  // Something was written where nothing may be: every later call fails.
+  std::atomic<bool> broken{false};
+};
+static thread_local Context* current = nullptr;
 // This thread captures: what cannot be part of a graph is refused.
 static thread_local bool captures = false;
-// Something was written where nothing may be: every later call fails.
-static std::atomic<bool> broken{false};
 
 // Work of a stream or of a graph; what it says is what is wrong.
 using Operation = std::function<std::string(int device)>;
@@ -74,7 +97,7 @@ struct Graph {
 };
 
 struct Stream {
-  int device;
+  Context* context;
   std::recursive_mutex lock;
   std::vector<Operation> late;
   Graph* capture = nullptr;
@@ -85,12 +108,12 @@ struct Stream {
   }
   int perform(Operation operation) {
     if (capture) return capture->operations.push_back(std::move(operation)), SUCCESS;
-    if (device >= LATE) {
+    if (context->device >= LATE) {
       std::lock_guard<std::recursive_mutex> guard(lock);
       return late.push_back(std::move(operation)), SUCCESS;
     }
     // Threads have nothing to do with each other's work.
-    const std::string wrong = operation(device);
+    const std::string wrong = operation(context->device);
     return wrong.empty() ? SUCCESS : fail(wrong);
   }
   // Does what was put off.
@@ -98,8 +121,8 @@ struct Stream {
     std::lock_guard<std::recursive_mutex> guard(lock);
     int result = SUCCESS;
     for (auto& operation : late) {
-      const std::string wrong = result == SUCCESS ? operation(device) : "";
-      if (!wrong.empty()) result = fail(wrong), broken = true;
+      const std::string wrong = result == SUCCESS ? operation(context->device) : "";
+      if (!wrong.empty()) result = fail(wrong), context->broken = true;
     }
     late.clear();
     return result;
@@ -112,7 +135,7 @@ static int drain_all() {
   std::lock_guard<std::mutex> guard(streams_lock);
   int result = SUCCESS;
   for (Stream* stream : streams) {
-    if (stream->device == current && stream->drain() != SUCCESS) result = LAUNCH_FAILED;
+    if (stream->context == current && stream->drain() != SUCCESS) result = LAUNCH_FAILED;
   }
   return result;
 }
@@ -122,7 +145,7 @@ static std::string launch_function(const Function& function, Index blocks, Index
   if (threads.x != function.kernel.threads || threads.y != 1 || threads.z != 1) return function.name + ": another number of threads";
   if (!blocks.x || !blocks.y || !blocks.z || blocks.y > 65535 || blocks.z > 65535) return function.name + ": a grid of no blocks or too many";
   if (bytes > function.block_memory) return function.name + ": more shared memory than was asked for";
-  const std::string wrong = run(function.kernel.entry, params, blocks, threads.x, bytes, device);
+  const std::string wrong = function.module.run(function.kernel.entry, params, blocks, threads.x, bytes, device);
   return wrong.empty() ? wrong : function.name + ": " + wrong;
 }
 
@@ -138,20 +161,24 @@ static Operation copying(void* to, const void* from, size_t bytes, uint64_t devi
 
 }  // namespace emulator
 
-#define API extern "C" __attribute__((visibility("default"))) int
+#define API extern "C" int
 using emulator::Function;
 using emulator::Graph;
+using emulator::Module;
 using emulator::Result;
 using emulator::Stream;
 
 // Calls of this thread since it last asked: see Counts.
 API emulatorCounts(emulator::Counts* counts) { return *counts = emulator::counts, emulator::counts = {}, Result::SUCCESS; }
 
-API cuInit(unsigned) { return DRIVER_DEVICES ? Result::SUCCESS : Result::NO_DEVICE; }
-API cuDriverGetVersion(int* version) { return *version = DRIVER_VERSION, Result::SUCCESS; }
-API cuDeviceGetCount(int* count) { return *count = DRIVER_DEVICES, Result::SUCCESS; }
+// Devices and version that this thread finds from now on.
+API emulatorPretends(int devices, int version) { return emulator::devices = devices, emulator::version = version, Result::SUCCESS; }
+
+API cuInit(unsigned) { return emulator::devices ? Result::SUCCESS : Result::NO_DEVICE; }
+API cuDriverGetVersion(int* version) { return *version = emulator::version, Result::SUCCESS; }
+API cuDeviceGetCount(int* count) { return *count = emulator::devices, Result::SUCCESS; }
 API cuDeviceGet(int* device, int ordinal) {
-  if (ordinal < 0 || ordinal >= DRIVER_DEVICES) return Result::INVALID_DEVICE;
+  if (ordinal < 0 || ordinal >= emulator::devices) return Result::INVALID_DEVICE;
   return *device = ordinal, Result::SUCCESS;
 }
 API cuDeviceGetName(char* name, int len, int device) { return snprintf(name, len, "Emulator %d", device), Result::SUCCESS; }
@@ -166,14 +193,11 @@ API cuDeviceGetAttribute(int* value, int attribute, int device) {
                            : 0;
   return Result::SUCCESS;
 }
-API cuDevicePrimaryCtxRetain(void** context, int device) { return *context = (void*)(intptr_t)(device + 1), Result::SUCCESS; }
+API cuDevicePrimaryCtxRetain(void** context, int device) { return *context = new emulator::Context{device}, Result::SUCCESS; }
 API cuDevicePrimaryCtxRelease_v2(int) { return Result::SUCCESS; }
 API cuCtxSetCurrent(void* context) {
-  emulator::current = (intptr_t)context - 1;
-  return emulator::broken ? Result::LAUNCH_FAILED : Result::SUCCESS;
-}
-API cuMemGetInfo_v2(size_t* left, size_t* all) {
-  return *all = emulator::MEMORY, *left = emulator::MEMORY - emulator::memory.used, Result::SUCCESS;
+  emulator::current = (emulator::Context*)context;
+  return context && emulator::current->broken ? Result::LAUNCH_FAILED : Result::SUCCESS;
 }
 API cuGetErrorString(int result, const char** text) {
   *text = result == Result::OUT_OF_MEMORY ? "out of memory" : "failed in the emulator";
@@ -182,15 +206,15 @@ API cuGetErrorString(int result, const char** text) {
 API cuMemAlloc_v2(uint64_t* at, size_t bytes) {
   if (emulator::captures) return Result::CAPTURE_UNSUPPORTED;
   std::lock_guard<std::mutex> guard(emulator::memory.lock);
-  if (emulator::current < 0 || !bytes) return Result::INVALID_VALUE;
+  if (!emulator::current || !bytes) return Result::INVALID_VALUE;
   if (bytes > emulator::MEMORY - emulator::memory.used) return Result::OUT_OF_MEMORY;
-  if (emulator::current == emulator::SMALL && bytes > emulator::SMALL_MEMORY) return Result::OUT_OF_MEMORY;
+  if (emulator::current->device == emulator::SMALL && bytes > emulator::SMALL_MEMORY) return Result::OUT_OF_MEMORY;
   unsigned char* block = (unsigned char*)aligned_alloc(256, (bytes + 2 * 256 + 255) / 256 * 256);
   if (!block) return Result::OUT_OF_MEMORY;
   memset(block, 0xff, bytes + 2 * 256);
   *at = (uint64_t)(block + 256);
-  FORBID(block, 256);
-  FORBID(block + 256 + bytes, 256);
+  emulator::forbid(block, 256);
+  emulator::forbid(block + 256 + bytes, 256);
   emulator::memory.blocks[*at] = bytes;
   emulator::memory.used += bytes;
   return Result::SUCCESS;
@@ -203,7 +227,7 @@ API cuMemFree_v2(uint64_t at) {
   if (found == emulator::memory.blocks.end()) return Result::INVALID_VALUE;
   const size_t bytes = found->second;
   unsigned char* block = (unsigned char*)at - 256;
-  ALLOW(block, bytes + 2 * 256);
+  emulator::allow(block, bytes + 2 * 256);
   bool whole = true;
   for (size_t i = 1; i <= emulator::EDGE; i++) whole &= block[256 - i] == 0xff && block[255 + bytes + i] == 0xff;
   emulator::memory.used -= bytes;
@@ -211,10 +235,10 @@ API cuMemFree_v2(uint64_t at) {
   free(block);
   if (whole) return drained;
   fprintf(stderr, "emulator: something was written beside %zu bytes of memory\n", bytes);
-  emulator::broken = true;
+  emulator::current->broken = true;
   return Result::LAUNCH_FAILED;
 }
-API cuMemAllocHost_v2(void** at, size_t bytes) {
+API cuMemHostAlloc(void** at, size_t bytes, unsigned) {
   if (emulator::captures) return Result::CAPTURE_UNSUPPORTED;
   *at = malloc(bytes);
   memset(*at, 0xff, bytes);
@@ -258,7 +282,7 @@ API cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void* stream)
 }
 API cuStreamCreate(void** made, unsigned) {
   Stream* stream = new Stream;
-  stream->device = int(emulator::current);
+  stream->context = emulator::current;
   std::lock_guard<std::mutex> guard(emulator::streams_lock);
   emulator::streams.insert(stream);
   return *made = stream, Result::SUCCESS;
@@ -305,13 +329,19 @@ API cuGraphLaunch(void* graph, void* stream) {
   }
   return result;
 }
-API cuModuleLoadData(void** module, const void*) { return *module = (void*)1, Result::SUCCESS; }
-API cuModuleUnload(void*) { return Result::SUCCESS; }
-API cuModuleGetFunction(void** function, void*, const char* name) {
-  auto found = emulator::kernels().find(name);
-  if (found == emulator::kernels().end()) return Result::NOT_FOUND;
+// A binary is the path of a module, which stays loaded as long as the program runs.
+API cuModuleLoadData(void** module, const void* binary) {
+  void* library = *(const char*)binary == '/' ? dlopen((const char*)binary, RTLD_NOW) : nullptr;
+  const auto begin = library ? (Module (*)())dlsym(library, "emulatorModule") : nullptr;
+  if (!begin) return Result::INVALID_IMAGE;
+  return *module = new Module(begin()), Result::SUCCESS;
+}
+API cuModuleUnload(void* module) { return delete (Module*)module, Result::SUCCESS; }
+API cuModuleGetFunction(void** function, void* module, const char* name) {
+  const emulator::Kernel* kernel = ((Module*)module)->find(name);
+  if (!kernel) return Result::NOT_FOUND;
   // They live as long as the program, as kernels do.
-  return *function = new Function{found->second, name}, Result::SUCCESS;
+  return *function = new Function{*(Module*)module, *kernel, name}, Result::SUCCESS;
 }
 API cuFuncSetAttribute(void* function, int attribute, int value) {
   if (attribute != 8 || size_t(value) > emulator::BLOCK_MEMORY) return Result::INVALID_VALUE;
@@ -326,12 +356,3 @@ API cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsign
     return emulator::launch_function(*launched, {gx, gy, gz}, {bx, by, bz}, bytes, params.data(), params.size(), device);
   });
 }
-
-API nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 0, 0; }
-API nvrtcCreateProgram(void** program, const char*, const char*, int, const char* const*, const char* const*) { return *program = (void*)1, 0; }
-API nvrtcDestroyProgram(void**) { return 0; }
-API nvrtcCompileProgram(void*, int, const char* const*) { return 0; }
-API nvrtcGetProgramLogSize(void*, size_t* bytes) { return *bytes = 1, 0; }
-API nvrtcGetProgramLog(void*, char* log) { return *log = 0, 0; }
-API nvrtcGetCUBINSize(void*, size_t* bytes) { return *bytes = 8, 0; }
-API nvrtcGetCUBIN(void*, char* cubin) { return memcpy(cubin, "emulator", 8), 0; }
