@@ -15,9 +15,26 @@ typedef unsigned long long u64;
 #define DEVICE_MEMBER __device__ __forceinline__
 // A kernel takes one struct, the same as in `src/backend/cuda/kernels.rs`. Nothing is spilled for the sake of
 // more blocks.
-#define KERNEL_OF(name, Params, threads, blocks) \
-  extern "C" __global__ void __launch_bounds__(threads, blocks) name(const Params p)
-#define KERNEL(name, Params, threads) KERNEL_OF(name, Params, threads, 1)
+#define KERNEL_OF(name, Params, threads, blocks)                                                             \
+  DEVICE void name##_begun(const Params& p);                                                                 \
+  extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ Params params) { \
+    name##_begun(params);                                                                                    \
+  }                                                                                                          \
+  DEVICE void name##_begun(const Params& p)
+#define KERNEL(name, Params, threads)        \
+  DEVICE void name##_work(const Params& p);  \
+  KERNEL_OF(name, Params, threads, 1) {      \
+    after_the_last();                        \
+    name##_work(p);                          \
+  }                                          \
+  DEVICE void name##_work(const Params& p)
+// Lets the next kernel begin while this one is at work, and waits until the last one is done: what it has written is
+// there then. Before that a kernel may read only what no kernel writes (programmatic dependent launches).
+DEVICE void after_the_last() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
+#endif
+}
 // The block's memory, as much as the launch asks for.
 extern __shared__ __align__(16) unsigned char block_memory[];
 #define SHARED(T, name) T* name = reinterpret_cast<T*>(block_memory)

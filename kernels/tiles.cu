@@ -251,7 +251,8 @@ struct Stage<Codes<BITS, KIND>> {
 };
 
 // sums += products of the rows with a warp's outputs from `output` on, of chunks `from` .. `last`, at most
-// `most`. All threads of a block take part; `group` is that of the warp, of `groups`.
+// `most`. All threads of a block take part; `group` is that of the warp, of `groups`. The first weights are on their way
+// before the last kernel is done.
 template <class Storage>
 DEVICE void add_products(const Matrix& m, const RowTiles& rows, int output, int group, int groups, int from, int last, int most, int stages, float (*sums)[MOST_TILES][4]) {
   typedef Stage<Storage> Staged;
@@ -275,12 +276,13 @@ DEVICE void add_products(const Matrix& m, const RowTiles& rows, int output, int 
   int next = 0;
   unsigned char* to = memory;
   unsigned char* const end = memory + stages * stage;
-  const auto fetch = [&]() {
+  const auto fetch = [&](bool of_weights, bool of_rows) {
 #pragma unroll
     for (int c = 0; c < Staged::DEPTH; c++) {
       const int chunk = from + next * Staged::DEPTH + c;
       if (chunk >= last) break;
-      if (any) staged.fetch(to + weights + c * Staged::BYTES, chunk, lane);
+      if (any && of_weights) staged.fetch(to + weights + c * Staged::BYTES, chunk, lane);
+      if (!of_rows) continue;
 #pragma unroll
       for (int block = 0; block < Staged::BLOCKS; block++) {
         unsigned char* place = to + x + (c * Staged::BLOCKS + block) * tiles * x_block;
@@ -293,18 +295,22 @@ DEVICE void add_products(const Matrix& m, const RowTiles& rows, int output, int 
         }
       }
     }
-    copies_committed();
+    if (of_rows) copies_committed();
     next++;
     to += stage;
     if (to == end) to = memory;
   };
-  for (int i = 0; i < stages - 1; i++) fetch();
+  for (int i = 0; i < stages - 1; i++) fetch(true, false);
+  after_the_last();
+  next = 0;
+  to = memory;
+  for (int i = 0; i < stages - 1; i++) fetch(false, true);
   const unsigned char* at = memory;
   for (int step = 0; step * Staged::DEPTH < most; step++) {
     oldest_landed(stages);
     // The copies of all threads have landed, and none reads the stage any more that is filled next.
     __syncthreads();
-    fetch();
+    fetch(true, true);
 #pragma unroll
     for (int c = 0; c < Staged::DEPTH; c++) {
       if (from + step * Staged::DEPTH + c >= last || !any) break;

@@ -23,6 +23,9 @@ use crate::backend::plain::{Plain, bytes_of, bytes_of_mut};
 /// Version of the oldest driver that is used: 12.0.
 const OLDEST_DRIVER: c_int = 12000;
 
+/// Version of the oldest driver whose graphs have kernels that begin before the last one is done: 12.3.
+const EARLY_DRIVER: c_int = 12030;
+
 /// A GPU with the kernels on it. Calls from several threads take effect one after the other.
 pub struct Gpu {
     device: CUdevice,
@@ -36,6 +39,8 @@ pub struct Gpu {
     pub what: String,
     /// Shared memory that a block may have, in bytes.
     pub block_memory: usize,
+    /// A kernel may begin before the last one is done; it waits by itself.
+    pub begins_early: bool,
     /// Waits that have begun, and the last of them that has ended.
     waits: AtomicU64,
     waited: AtomicU64,
@@ -51,6 +56,7 @@ pub struct GpuDevice {
     device: CUdevice,
     what: String,
     capability: Capability,
+    driver: c_int,
     block_memory: usize,
 }
 
@@ -91,7 +97,7 @@ impl GpuDevice {
             return Err(format!("needs a GPU of compute capability 8.0 or later, and this is a {what}").into());
         }
         let what = format!("{what}, driver for CUDA {driver}");
-        Ok(Self { device, what, capability: (major, minor), block_memory })
+        Ok(Self { device, what, capability: (major, minor), driver: version, block_memory })
     }
 
     /// Its name, memory and kind, and its driver.
@@ -107,7 +113,7 @@ impl GpuDevice {
     /// Loads the kernels.
     pub fn open(self, kernels: Kernels) -> Result<Arc<Gpu>, String> {
         let binary = kernels.binary()?;
-        let Self { device, what, block_memory, .. } = self;
+        let Self { device, what, block_memory, capability, driver } = self;
         let mut gpu = Gpu {
             device,
             context: std::ptr::null_mut(),
@@ -117,6 +123,7 @@ impl GpuDevice {
             batches: Mutex::default(),
             what,
             block_memory,
+            begins_early: capability.0 >= 9 && driver >= EARLY_DRIVER,
             waits: AtomicU64::new(0),
             waited: AtomicU64::new(0),
         };

@@ -3,7 +3,9 @@
 use std::ffi::c_void;
 
 use cudarc::driver::result;
-use cudarc::driver::sys::{self, CUstream};
+use cudarc::driver::sys::{
+    self, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue, CUlaunchConfig, CUstream,
+};
 
 use super::gpu::Gpu;
 use super::kernels::{Kernel, Pointer};
@@ -93,6 +95,7 @@ impl Launches {
         mut then: impl FnMut(&'static str) -> Result<(), BackendError>,
     ) -> Result<(), BackendError> {
         let mut params = &self.params[..];
+        let mut after_kernel = false;
         for operation in &self.list {
             match *operation {
                 Operation::Kernel { name, threads, grid: [x, y, z], memory, params: mut size } => {
@@ -103,16 +106,34 @@ impl Launches {
                     let key = std::ptr::without_provenance_mut::<c_void>;
                     let mut extra = [key(1), at, key(2), (&raw mut size).cast(), key(0)];
                     let (function, list) = (gpu.function(name), extra.as_mut_ptr());
+                    let mut early = CUlaunchAttribute {
+                        id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                        pad: [0; 4],
+                        value: CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+                    };
+                    let config = CUlaunchConfig {
+                        gridDimX: x,
+                        gridDimY: y,
+                        gridDimZ: z,
+                        blockDimX: threads,
+                        blockDimY: 1,
+                        blockDimZ: 1,
+                        sharedMemBytes: memory,
+                        hStream: stream,
+                        attrs: &raw mut early,
+                        numAttrs: u32::from(after_kernel && gpu.begins_early),
+                    };
                     // SAFETY: the parameters are those of the kernel, whose struct has the size of this one.
                     gpu.call(name, || unsafe {
-                        let nothing = std::ptr::null_mut();
-                        sys::cuLaunchKernel(function, x, y, z, threads, 1, 1, memory, stream, nothing, list).result()
+                        sys::cuLaunchKernelEx(&raw const config, function, std::ptr::null_mut(), list).result()
                     })?;
+                    after_kernel = true;
                     then(name)?;
                 }
                 Operation::Copy { from, to, bytes } => {
                     // SAFETY: the driver refuses what is no memory of its own.
                     gpu.call("a copy", || unsafe { result::memcpy_dtod_async(to, from, bytes, stream) })?;
+                    after_kernel = false;
                     then("copy")?;
                 }
             }

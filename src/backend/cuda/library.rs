@@ -16,7 +16,7 @@ const DRIVER: [&str; 32] = [
     "cuCtxSetCurrent", "cuDeviceGet", "cuDeviceGetAttribute", "cuDeviceGetCount", "cuDeviceGetName",
     "cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRetain", "cuDeviceTotalMem_v2", "cuDriverGetVersion",
     "cuFuncSetAttribute", "cuGetErrorString", "cuGraphDestroy", "cuGraphExecDestroy", "cuGraphInstantiateWithFlags",
-    "cuGraphLaunch", "cuInit", "cuLaunchKernel", "cuMemAlloc_v2", "cuMemFreeHost", "cuMemFree_v2", "cuMemHostAlloc",
+    "cuGraphLaunch", "cuInit", "cuLaunchKernelEx", "cuMemAlloc_v2", "cuMemFreeHost", "cuMemFree_v2", "cuMemHostAlloc",
     "cuMemcpyDtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2", "cuModuleGetFunction", "cuModuleLoadData",
     "cuModuleUnload", "cuStreamBeginCapture_v2", "cuStreamCreate", "cuStreamDestroy_v2", "cuStreamEndCapture",
     "cuStreamSynchronize",

@@ -110,6 +110,7 @@ struct Register {
   static emulator::Register register_##name(                                                                \
       #name, {[](const void* params) { name(*static_cast<const Params*>(params)); }, sizeof(Params), threads}); \
   static void name(const Params p)
+static inline void after_the_last() {}
 #define KERNEL_OF(name, Params, threads, blocks) KERNEL(name, Params, threads)
 #define SHARED(T, name) T* name = reinterpret_cast<T*>(emulator::block_memory)
 

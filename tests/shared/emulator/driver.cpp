@@ -347,12 +347,29 @@ API cuFuncSetAttribute(void* function, int attribute, int value) {
   if (attribute != 8 || size_t(value) > emulator::BLOCK_MEMORY) return Result::INVALID_VALUE;
   return ((Function*)function)->block_memory = value, Result::SUCCESS;
 }
-API cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned bytes, void* stream, void**, void** extra) {
+// As the driver has it.
+struct Launch {
+  emulator::Index blocks, threads;
+  unsigned bytes;
+  void* stream;
+  struct Attribute {
+    int number;
+    char padding[4];
+    int value;
+  }* attributes;
+  unsigned count;
+};
+API cuLaunchKernelEx(const Launch* launch, void* function, void**, void** extra) {
+  // 6: it may begin before the last one is done.
+  if (launch->count > 1 || (launch->count == 1 && launch->attributes->number != 6)) return Result::INVALID_VALUE;
+  const emulator::Index blocks = launch->blocks, threads = launch->threads;
+  const unsigned bytes = launch->bytes;
+  void* const stream = launch->stream;
   if (!((Stream*)stream)->capture) emulator::counts.launches++;
   // Pairs of a key and a pointer: 1 the buffer, 2 its size, 0 the end. The parameters are those of now.
   const std::string params((const char*)extra[1], *(size_t*)extra[3]);
   const Function* launched = (Function*)function;
   return ((Stream*)stream)->perform([=](int device) {
-    return emulator::launch_function(*launched, {gx, gy, gz}, {bx, by, bz}, bytes, params.data(), params.size(), device);
+    return emulator::launch_function(*launched, blocks, threads, bytes, params.data(), params.size(), device);
   });
 }

@@ -64,7 +64,7 @@ fn planted_faults_are_seen() {
     let half = "scales[block] >> (8 * half) & 255;";
     let taken = "__syncwarp();\n  for (int n = lane;";
     let landed = "oldest_landed(stages);\n    // The copies";
-    let stage = "__syncthreads();\n    fetch();";
+    let stage = "__syncthreads();\n    fetch(true, true);";
     let together = "__syncthreads();\n    const int all = count";
     let staged = "staged->rates[thread / 2][thread % 2] = next_rate;\n    __syncthreads();";
     let squares = "__syncthreads();\n    // Eight lanes";
@@ -81,7 +81,7 @@ fn planted_faults_are_seen() {
         ("-race", "  __syncwarp();\n", "", floats),
         ("-half", half, "scales[block] & 255;", blocks),
         ("-landed", landed, "oldest_landed(stages + 1);\n    // The copies", halves),
-        ("-stage", stage, "fetch();", halves),
+        ("-stage", stage, "fetch(true, true);", halves),
         ("-together", together, "const int all = count", halves),
         ("-pairs", "memory[(pair + 1) * all + i]", "memory[pair * all + i]", halves),
         ("-last", "p.arrived + blockIdx.y * gridDim.x + blockIdx.x", "p.arrived", wide),
