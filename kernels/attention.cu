@@ -4,7 +4,7 @@
 //   shapes   qkv [rows of the pass, q_stride] f32, queries first; tiles; positions [rows]; spans with K/V [layer][kv_head][key,
 //            value][capacity][dim] f32; sums [chunk][rows][heads][dim] f32; norms
 //            [chunk][rows][heads][largest score, sum of the weights] f32
-//   launch   grid (tiles, kv_heads * ceil(group / MOST_QUERIES), chunks), 256 threads; at most MOST_QUERIES
+//   launch   grid (tiles, kv_heads * ceil(group / MOST_QUERIES)), 256 threads; at most MOST_QUERIES
 //            queries of a tile, or one row; `memory` bytes of shared memory, `keys` positions of a stage (32 or
 //            64) and at least two `stages` (`attention_room` in src/backend/cuda/kernels.rs)
 //   bytes    for every tile: positions seen * dim * 8 per key/value head (from the cache where several tiles
@@ -18,14 +18,14 @@
 // Rows that see nothing of a chunk leave its norms as they are; tiles of no rows are padding. Keys and values
 // are finite, and count as no more than 65504.
 //
-// Rows of several sequences that share a prompt are a tile, too, of the chunks that lie inside of the prompt:
-// what is the same for all is read once. Chunks behind that are computed for each sequence.
+// Rows of several sequences that share a prompt are a tile, too, where a chunk lies inside of the prompt: what
+// is the same for all is read once. A tile is of one chunk, so that no block has nothing to do.
 struct Tile {
   int span;      // of one of the rows
   int position;  // the first one of a row
   int row;       // number of the first row in q, sums and norms
   int rows;
-  int first;     // chunk that is computed
+  int chunk;
   int end;       // behind the last position that is
 };
 
@@ -156,10 +156,10 @@ DEVICE void attend(const AttentionParams& p) {
   const int parts = (p.group + MOST_QUERIES - 1) / MOST_QUERIES, head = blockIdx.y / parts;
   const int before = blockIdx.y % parts * MOST_QUERIES, group = smaller(p.group - before, MOST_QUERIES);
   const int first_head = head * p.group + before, heads = p.kv_heads * p.group;
-  const int chunk = blockIdx.z * ATTENTION_CHUNK, dim = p.dim;
+  const int chunk = tile.chunk * ATTENTION_CHUNK, dim = p.dim;
   const int begin = larger(chunk, first_seen(tile.position, p.window));
   const int end = smaller(chunk + ATTENTION_CHUNK, PADDED ? p.padded : tile.end);
-  if (begin >= end || (int)blockIdx.z < tile.first) return;
+  if (begin >= end) return;
   const int queries = tile.rows * group, m_tiles = (queries + 15) / 16, steps = (dim + 15) / 16;
   const Attended of = {p, p.spans[tile.span], head, end, smaller(steps * 16, STAGE_DIMS)};
   Sixteen* q = memory;
@@ -267,7 +267,7 @@ DEVICE void attend(const AttentionParams& p) {
     }
     sum = warp_sum(sum);
     if (lane == 0 && first < last) {
-      const size_t at = ((size_t)blockIdx.z * p.rows + tile.row + row_of) * heads + first_head + query % group;
+      const size_t at = ((size_t)tile.chunk * p.rows + tile.row + row_of) * heads + first_head + query % group;
       p.norms[2 * at] = most;
       p.norms[2 * at + 1] = sum;
     }
@@ -316,7 +316,7 @@ DEVICE void attend(const AttentionParams& p) {
     for (int i = 0; i < QUERY_TILES * 2; i++) {
       const int query = i * 8 + g;
       if (query >= queries) continue;
-      const size_t row = (size_t)blockIdx.z * p.rows + tile.row + query / group;
+      const size_t row = (size_t)tile.chunk * p.rows + tile.row + query / group;
       float* out = p.sums + (row * heads + first_head + query % group) * dim + slice * STAGE_DIMS;
 #pragma unroll
       for (int j = 0; j < 4; j++) {
@@ -327,7 +327,10 @@ DEVICE void attend(const AttentionParams& p) {
   }
 }
 
-KERNEL(attention_chunk, AttentionParams, 256) { attend<false>(p); }
+KERNEL_OF(attention_chunk, AttentionParams, 256, 2) {
+  after_the_last();
+  attend<false>(p);
+}
 
 // attention_merge: chunks put together by their log-sum-exp in ascending order (online softmax, arXiv
 // 1805.02867). A sink is one more score, which takes a share of the softmax and adds nothing.

@@ -84,14 +84,14 @@ struct Part<0> {
 };
 
 // Weights of a warp in a stage of the block's memory: how they are fetched and multiplied. A stage has DEPTH
-// chunks; UNIT_BLOCKS blocks share a unit of the GPU. Of two tiles of rows products are asked for in turns, so that none waits for the one before.
+// chunks. Of two tiles of rows products are asked for in turns, so that none waits for the one before.
 template <class Storage>
 struct Stage;
 
 template <class Half>
 struct Stage<Floats<Half>> {
   typedef Floats<Half> Storage;
-  static const int PARTS = 2, BLOCKS = 1, DEPTH = 1, UNIT_BLOCKS = 2, BYTES = WARP_PANELS * CODE_BYTES;
+  static const int PARTS = 2, BLOCKS = 1, DEPTH = 2, BYTES = WARP_PANELS * CODE_BYTES;
   static const bool SUMS = false;
   Part<CODE_BYTES> codes;
 
@@ -142,7 +142,7 @@ struct Stage<Floats<Half>> {
 template <int BITS, int KIND>
 struct Stage<Codes<BITS, KIND>> {
   typedef Codes<BITS, KIND> Storage;
-  static const int PARTS = 1, BLOCKS = Storage::BLOCKS, DEPTH = BITS == 8 ? 2 : 1, UNIT_BLOCKS = 1;
+  static const int PARTS = 1, BLOCKS = Storage::BLOCKS, DEPTH = BITS == 8 ? 2 : 1;
   static const bool SUMS = Storage::HAS_MIN;
   static const int PER_BLOCK = Storage::HAS_HALVES ? 2 : 1;  // scales
   static const int STEP_WORDS = BITS == 8 ? 2 : 1;  // of a block in a lane's codes
@@ -412,7 +412,7 @@ DEVICE void tiles(const TilesParams& p, const Matrix& m, int first, int count) {
 }
 
 #define TILED_PRODUCT(number, name, Storage) \
-  KERNEL_OF(tiles_##name, TilesParams, 256, Stage<Storage>::UNIT_BLOCKS) {                                      \
+  KERNEL_OF(tiles_##name, TilesParams, 256, 1) {                                      \
     const int first = blockIdx.x * p.pass;                                               \
     tiles<Storage>(p, p.matrix, first, smaller(p.pass, p.tiles - first));                           \
   }

@@ -78,7 +78,7 @@ pub type Loader = fn(&ModelWeights, LoadOptions, Option<&Path>) -> Result<Box<dy
 /// All devices; `auto` is the last one that is proven, is here and can hold the models.
 pub const DEVICES: &[Device] = &[
     Device { name: "cpu", several: false, proven: true, probe: cpu::probe },
-    Device { name: "cuda", several: true, proven: false, probe: cuda::probe },
+    Device { name: "cuda", several: true, proven: true, probe: cuda::probe },
 ];
 
 /// Values of `--device` and of the setting, as in `auto|cpu`.

@@ -51,7 +51,7 @@ impl CudaNetwork {
             stages: room.stages as i32,
         };
         let blocks = heads.kv * kernels::attention_parts(heads.query / heads.kv);
-        self.queue.launch(&kernels::ATTENTION_CHUNK, [tiling.count, blocks, rows.chunks], room.memory, params);
+        self.queue.launch(&kernels::ATTENTION_CHUNK, [tiling.count, blocks, 1], room.memory, params);
         let params = kernels::AttentionMerge {
             sums,
             norms,

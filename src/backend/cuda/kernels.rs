@@ -206,7 +206,7 @@ plain! {
     struct Rows { shared: Pointer, own: Pointer, shared_len: i32, shared_capacity: i32, own_capacity: i32, start: i32,
         first_row: i32, rows: i32 }
     /// Rows that attention computes together.
-    struct Tile { span: i32, position: i32, row: i32, rows: i32, first: i32, end: i32 }
+    struct Tile { span: i32, position: i32, row: i32, rows: i32, chunk: i32, end: i32 }
     /// A matrix of weights, with its bias where it has one.
     struct Matrix { codes: Pointer, upper: Pointer, scales: Pointer, units: Pointer, bias: Pointer, storage: i32,
         outputs: i32, inputs: i32, stride: i32 }
@@ -308,7 +308,7 @@ pub const LARGE: [&str; 2] = ["attention_", "tiles_"];
 /// Shared memory of `choose_tokens`.
 pub const CHOICE_MEMORY: usize = 512 * (size_of::<f64>() + size_of::<u32>()) + 16 * size_of::<f64>();
 
-/// Positions of a chunk of attention.
+/// Positions of a chunk of attention
 pub const CHUNK: usize = 128;
 
 /// Most queries of a block of attention, and most channels of a stage.

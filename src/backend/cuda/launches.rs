@@ -84,16 +84,6 @@ impl Launches {
 
     /// Gives them to a stream of the GPU one by one.
     pub fn run(&self, gpu: &Gpu, stream: CUstream) -> Result<(), BackendError> {
-        self.run_each(gpu, stream, |_| Ok(()))
-    }
-
-    /// Like [`run`](Self::run); `then` is called after each operation, with its name.
-    pub fn run_each(
-        &self,
-        gpu: &Gpu,
-        stream: CUstream,
-        mut then: impl FnMut(&'static str) -> Result<(), BackendError>,
-    ) -> Result<(), BackendError> {
         let mut params = &self.params[..];
         let mut after_kernel = false;
         for operation in &self.list {
@@ -128,13 +118,11 @@ impl Launches {
                         sys::cuLaunchKernelEx(&raw const config, function, std::ptr::null_mut(), list).result()
                     })?;
                     after_kernel = true;
-                    then(name)?;
                 }
                 Operation::Copy { from, to, bytes } => {
                     // SAFETY: the driver refuses what is no memory of its own.
                     gpu.call("a copy", || unsafe { result::memcpy_dtod_async(to, from, bytes, stream) })?;
                     after_kernel = false;
-                    then("copy")?;
                 }
             }
         }

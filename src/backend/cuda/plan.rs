@@ -159,26 +159,29 @@ fn attended(
     let of_rows = positions.clone();
     round_up(&mut positions, PADDING);
     let tiling = |&limit: &usize| {
-        let first = together as i32;
         let mut tiles = Vec::new();
+        let mut add = |tile: Tile, chunks: std::ops::Range<usize>| {
+            tiles.extend(chunks.map(|chunk| Tile { chunk: chunk as i32, ..tile }));
+        };
         if together > 0 {
             for (number, rows) in of_rows.chunks(limit).enumerate() {
                 let (row, position) = ((number * limit) as i32, rows.iter().copied().min().unwrap_or(0));
-                let end = (together * kernels::CHUNK) as i32;
-                tiles.push(Tile { span: 0, position, row, rows: rows.len() as i32, first: 0, end });
+                let (rows, end) = (rows.len() as i32, (together * kernels::CHUNK) as i32);
+                add(Tile { span: 0, position, row, rows, chunk: 0, end }, 0..together);
             }
         }
         let mut row = 0;
         for (span, (from, end)) in (0..).zip(spans()) {
             for position in (from..end).step_by(limit) {
-                let rows = limit.min(end - position) as i32;
-                let position = position as i32;
-                tiles.push(Tile { span, position, row, rows, first, end: position + rows });
+                let count = limit.min(end - position);
+                let (rows, end) = (count as i32, (position + count) as i32);
+                let chunks = together..(position + count).div_ceil(kernels::CHUNK);
+                add(Tile { span, position: position as i32, row, rows, chunk: 0, end }, chunks);
                 row += rows;
             }
         }
         let most = tiles.iter().map(|tile: &Tile| tile.rows as usize).max().unwrap_or(0);
-        round_up(&mut tiles, Tile { span: 0, position: 0, row: 0, rows: 0, first: 0, end: 0 });
+        round_up(&mut tiles, Tile { span: 0, position: 0, row: 0, rows: 0, chunk: 0, end: 0 });
         Ok(Tiling { limit, tiles: queue.place(&tiles)?, count: tiles.len(), rows: most })
     };
     Ok(Attended {

@@ -55,45 +55,13 @@ struct Pending {
     scratch: [Option<Buffer>; 5],
     /// Why there was no memory for what was asked for.
     failed: Option<BackendError>,
-    /// How often each kernel was launched and the seconds until it was done, while that is measured.
-    #[cfg(test)]
-    profile: Option<Profile>,
 }
-
-/// Launches and seconds of kernels, by name.
-#[cfg(test)]
-pub type Profile = std::collections::BTreeMap<&'static str, (usize, f64)>;
 
 #[cfg(test)]
 impl Queue {
     /// From now on every kernel by itself, or not.
     pub fn set_eager(&self, eager: bool) {
         self.eager.store(eager, Ordering::Relaxed);
-    }
-
-    /// Waits for each kernel and measures it, until this is called with `false`.
-    pub fn profile(&self, on: bool) -> Profile {
-        std::mem::replace(&mut self.pending().profile, on.then(Profile::new)).unwrap_or_default()
-    }
-}
-
-#[cfg(test)]
-impl Pending {
-    /// Runs and measures what was asked for, if that is wanted.
-    fn measure(&mut self, gpu: &Gpu) -> Result<(), BackendError> {
-        let Some(profile) = &mut self.profile else { return Ok(()) };
-        gpu.synchronise()?;
-        let mut before = std::time::Instant::now();
-        self.launches.run_each(gpu, gpu.stream(), |name| {
-            gpu.synchronise()?;
-            let (count, seconds) = profile.entry(name).or_default();
-            *count += 1;
-            *seconds += before.elapsed().as_secs_f64();
-            before = std::time::Instant::now();
-            Ok(())
-        })?;
-        self.launches.clear();
-        Ok(())
     }
 }
 
@@ -108,8 +76,6 @@ impl Queue {
             results: None,
             scratch: Default::default(),
             failed: None,
-            #[cfg(test)]
-            profile: None,
         };
         Arc::new(Self { gpu: Arc::clone(gpu), eager: AtomicBool::new(eager), pending: Mutex::new(pending) })
     }
@@ -187,8 +153,6 @@ impl Queue {
             return Err(why);
         }
         pending.staging.send()?;
-        #[cfg(test)]
-        pending.measure(&self.gpu)?;
         let Pending { graphs, launches, staging, retired, .. } = &mut *pending;
         if again == Again::Likely && !self.is_eager() {
             graphs.run(launches)?;

@@ -27,8 +27,8 @@ impl Tiled {
         let (split, parts, depth) = match (storage, format) {
             (_, Some(Format { bits: Bits::Eight, .. })) => (kernels::ROUND_F16, 1, 2),
             (_, Some(_)) => (kernels::ROUND_F16, 1, 1),
-            (Storage::Bf16, None) => (kernels::SPLIT_BF16, 2, 1),
-            (_, None) => (kernels::SPLIT_F16, 2, 1),
+            (Storage::Bf16, None) => (kernels::SPLIT_BF16, 2, 2),
+            (_, None) => (kernels::SPLIT_F16, 2, 2),
         };
         let sums = format.is_some_and(|format| format.kind.has_min());
         Self { kernel, experts, split, parts, layout: Layout::of(format), sums, depth }
@@ -43,9 +43,9 @@ const MOST_TILES: usize = 6;
 const WARPS: usize = 8;
 const OUTPUTS: usize = 32;
 
-/// Warps that are wanted of a product, whatever the GPU: twelve for each unit of the largest. Each has a slice of its
+/// Warps that are wanted of a product, whatever the GPU: six for each unit of the largest. Each has a slice of its
 /// inputs, no less than these.
-const WANTED: usize = 1536;
+const WANTED: usize = 800;
 const LEAST_INPUTS: usize = 64;
 
 /// Most rows for which a block computes all slices. With more of them it reads more of the rows than of the weights.
@@ -107,10 +107,7 @@ impl Tiled {
     /// Memory of a block, and stages, where a block may have `limit` bytes.
     fn memory(&self, (tiles, groups): (usize, usize), limit: usize) -> (usize, usize) {
         let stage = self.stage(tiles, groups);
-        // Two blocks of products without codes share a unit. Each takes 1 KiB of its own.
-        let half = if self.parts > 1 { (limit / 2).saturating_sub(1024) / stage } else { 0 };
-        let stages = if half < LEAST_STAGES { limit / stage } else { half };
-        let stages = stages.clamp(LEAST_STAGES, MOST_STAGES);
+        let stages = (limit / stage).clamp(LEAST_STAGES, MOST_STAGES);
         (stages * stage, stages)
     }
 

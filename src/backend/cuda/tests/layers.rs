@@ -206,10 +206,13 @@ pub(super) fn attention(gpu: &Arc<Gpu>, (len, shared, rows): (usize, usize, usiz
         position: start + from as i32,
         row: from as i32,
         rows: rows as i32,
-        first: 0,
+        chunk: 0,
         end: start + (from + rows) as i32,
     };
-    let tiles: Vec<_> = [tile(0, rows - 1), tile(rows - 1, 1)].into_iter().filter(|tile| tile.rows > 0).collect();
+    let tiles = [tile(0, rows - 1), tile(rows - 1, 1)].into_iter().filter(|tile| tile.rows > 0);
+    let chunks = 0..len.div_ceil(kernels::CHUNK) as i32;
+    let tiles: Vec<_> =
+        tiles.flat_map(|tile| chunks.clone().map(move |chunk| kernels::Tile { chunk, ..tile })).collect();
     let tiles_there = send(gpu, &tiles);
     let positions = send(gpu, &(start..start + rows as i32).collect::<Vec<i32>>());
     let qkv = send(gpu, &numbers(10, 40 * heads * dim)[(40 - rows) * heads * dim..]);
@@ -238,7 +241,7 @@ pub(super) fn attention(gpu: &Arc<Gpu>, (len, shared, rows): (usize, usize, usiz
         keys: room.keys as i32,
         stages: room.stages as i32,
     };
-    gpu.launch(&kernels::ATTENTION_CHUNK, [tiles.len(), kv_heads, chunks], room.memory, params).expect("launched");
+    gpu.launch(&kernels::ATTENTION_CHUNK, [tiles.len(), kv_heads, 1], room.memory, params).expect("launched");
     let params = kernels::AttentionMerge {
         sums: sums.at(),
         norms: norms.at(),
@@ -339,7 +342,7 @@ fn padding_rows_leave_everything_alone() {
         gpu.launch(&kernels::ADD_POSITIONS, [2, 1, 1], 0, params).expect("launched");
 
         let room = kernels::attention_room(1, 3, gpu.block_memory).expect("room");
-        let tiles = send(gpu, &[kernels::Tile { span: 0, position: 0, row: 0, rows: 0, first: 0, end: 0 }]);
+        let tiles = send(gpu, &[kernels::Tile { span: 0, position: 0, row: 0, rows: 0, chunk: 0, end: 0 }]);
         let [sums, norms, out] = [6, 4, 6].map(|floats| send(gpu, &vec![f32::NAN; floats]));
         let params = kernels::AttentionChunk {
             qkv: qkv.at(),
@@ -361,7 +364,7 @@ fn padding_rows_leave_everything_alone() {
             keys: room.keys as i32,
             stages: room.stages as i32,
         };
-        gpu.launch(&kernels::ATTENTION_CHUNK, [1, 1, 2], room.memory, params).expect("launched");
+        gpu.launch(&kernels::ATTENTION_CHUNK, [1, 1, 1], room.memory, params).expect("launched");
         let (sums_at, norms_at, sinks) = (sums.at(), norms.at(), send(gpu, &[200.0f32]));
         let params = kernels::AttentionMerge {
             sums: sums_at,

@@ -228,7 +228,7 @@ fn where_products_are_cut_does_not_depend_on_rows() {
     }
     assert_eq!(
         [(4096, 4096), (6144, 4096), (28_672, 4096), (4096, 14_336)].map(|(n, k)| slices((n, k), 32, 8).1),
-        [8, 8, 2, 8]
+        [8, 8, 1, 8]
     );
     for (_, method) in STORAGES.iter() {
         if let Method::Tiles(tiled) = method {

@@ -86,9 +86,11 @@ impl Batch {
             for from in (0..rows).step_by(limit) {
                 let of_tile = limit.min(rows - from);
                 let (position, row, rows) = ((known + from) as i32, (first + from) as i32, of_tile as i32);
-                tiles.push(Tile { span: number as i32, position, row, rows, first: 0, end: position + rows });
+                let tile = Tile { span: number as i32, position, row, rows, chunk: 0, end: position + rows };
+                let last = if way == Way::Padded { self.positions } else { known + from + of_tile };
+                tiles.extend((0..last.div_ceil(CHUNK)).map(|chunk| Tile { chunk: chunk as i32, ..tile }));
             }
-            of_candidates.push((first_tile, tiles.len() - first_tile, (known + own).div_ceil(CHUNK)));
+            of_candidates.push((first_tile, tiles.len() - first_tile));
             positions.extend((known..known + rows).map(|position| position as i32));
             queries.extend(numbers(100 + number as u32, own * width));
             queries.resize(positions.len() * width, 0.0);
@@ -100,7 +102,6 @@ impl Batch {
             way,
             heads: self.heads,
             padded: self.positions,
-            chunks,
             tiles: of_candidates,
             rows,
             own_rows: self.candidates.iter().map(|(_, rows)| *rows).collect(),
@@ -121,9 +122,8 @@ pub struct Prepared {
     way: Way,
     heads: Heads,
     padded: usize,
-    chunks: usize,
-    /// Of each candidate its first tile, how many it has, and its chunks.
-    tiles: Vec<(usize, usize, usize)>,
+    /// Of each candidate its first tile, and how many it has.
+    tiles: Vec<(usize, usize)>,
     rows: usize,
     own_rows: Vec<usize>,
     most_rows: usize,
@@ -163,13 +163,13 @@ impl Prepared {
             stages: room.stages as i32,
         };
         let memory = room.memory;
-        let all = self.tiles.iter().map(|(_, count, _)| count).sum();
+        let all = self.tiles.iter().map(|(_, count)| count).sum();
         match self.way {
-            Way::Ragged => queue.launch(&kernels::ATTENTION_CHUNK, [all, kv, self.chunks], memory, params(0)),
-            Way::Padded => queue.launch(&kernels::ATTENTION_PADDED, [all, kv, self.chunks], memory, params(0)),
+            Way::Ragged => queue.launch(&kernels::ATTENTION_CHUNK, [all, kv, 1], memory, params(0)),
+            Way::Padded => queue.launch(&kernels::ATTENTION_PADDED, [all, kv, 1], memory, params(0)),
             Way::Split => {
-                for &(first, count, chunks) in &self.tiles {
-                    queue.launch(&kernels::ATTENTION_CHUNK, [count, kv, chunks], memory, params(first));
+                for &(first, count) in &self.tiles {
+                    queue.launch(&kernels::ATTENTION_CHUNK, [count, kv, 1], memory, params(first));
                 }
             }
         }
