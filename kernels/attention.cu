@@ -13,8 +13,8 @@
 //   order    a score is one chain over the channels, 16 at a time; weights are summed by lanes (position modulo
 //            32), then by `warp_sum`; an output channel is one chain over the positions, 16 at a time. A chunk
 //            begins at a multiple of ATTENTION_CHUNK positions of the text, wherever the prompt ends.
-//   error    of queries, keys, values and weights: 2^-21 of each number, or 2^-25 where that is more; of the
-//            three products that are added 2^-21 of the summed magnitudes, and what `tiles.cu` says of sums
+//   error    of queries, keys, values and weights: 2^-22 of each number, or 2^-25 where that is more; of the
+//            three products that are added 2^-22 of the summed magnitudes, and what `tiles.cu` says of sums
 // Rows that see nothing of a chunk leave its norms as they are; tiles of no rows are padding. Keys and values
 // are finite, and count as no more than 65504.
 //
@@ -59,7 +59,9 @@ struct AttentionParams {
 
 // Two numbers as two pairs of f16, the second of which is what the first leaves.
 DEVICE void split_two(float a, float b, u32* upper, u32* lower) {
-  const float above_a = from_bits(to_bits(a) & 0xffffe000u), above_b = from_bits(to_bits(b) & 0xffffe000u);
+  // The nearest of 11 digits, so that what is left has either sign, and products of two such can be left out.
+  const float above_a = from_bits((to_bits(a) + 0x1000u) & 0xffffe000u);
+  const float above_b = from_bits((to_bits(b) + 0x1000u) & 0xffffe000u);
   *upper = two_halves(above_a, above_b);
   *lower = two_halves(a - above_a, b - above_b);
 }
