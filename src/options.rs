@@ -279,7 +279,7 @@ pub static ALL: &[OptionSpec] = &[
         group: MODELS,
         value: "auto|cpu|cuda",
         expected: "",
-        help: "Where to compute; cuda:N is GPU number N, from 0 on (not yet measured on a GPU, so auto does not take it)",
+        help: "Where to compute; cuda:N is GPU number N, from 0 on; auto: a GPU where there is one that has room for the models",
         read: |s, t| Choice::named(t).map(|device| s.load.device = device),
         show: |s| json!(s.load.device.map_or("auto".to_owned(), |choice| choice.to_string())),
     },
