@@ -1,25 +1,26 @@
 // attention_chunk: the softmax of one chunk of positions, not yet normalised, of the query heads of one
 // key/value head and a tile of rows of one sequence; over the shared prompt, then over the sequence's own
 // positions. Scores and weighted sums are products of tiles on tensor cores, of numbers as sums of two f16.
-//   shapes   qkv [rows of the pass, q_stride] f32, queries first; tiles; positions [rows]; spans with K/V [layer][kv_head][key,
-//            value][capacity][dim] f32; sums [chunk][rows][heads][dim] f32; norms
+//   shapes   qkv [rows of the pass, q_stride] f32, queries first; tiles; positions [rows]; spans with K/V
+//            [layer][kv_head][key, value][capacity][dim] f32; sums [chunk][rows][heads][dim] f32; norms
 //            [chunk][rows][heads][largest score, sum of the weights] f32
-//   launch   grid (tiles, kv_heads * ceil(group / MOST_QUERIES)), 256 threads; at most MOST_QUERIES
-//            queries of a tile, or one row; `memory` bytes of shared memory, `keys` positions of a stage (32 or
-//            64) and at least two `stages` (`attention_room` in src/backend/cuda/kernels.rs)
+//   launch   grid (tiles, kv_heads * ceil(group / MOST_QUERIES)), 256 threads; at most MOST_QUERIES queries
+//            of a tile, or one row; `memory` bytes of shared memory, `keys` positions of a stage (32 or 64)
+//            and at least two `stages` (`attention_room` in src/backend/cuda/kernels.rs)
 //   bytes    for every tile: positions seen * dim * 8 per key/value head (from the cache where several tiles
 //            see them)
 //   twin     `Attention::run`
-//   order    a score is one chain over the channels, 16 at a time; weights are summed by lanes (position modulo
-//            32), then by `warp_sum`; an output channel is one chain over the positions, 16 at a time. A chunk
-//            begins at a multiple of ATTENTION_CHUNK positions of the text, wherever the prompt ends.
+//   order    a score is one chain over the channels, 16 at a time; weights are summed by lanes (position
+//            modulo 32), then by `warp_sum`; an output channel is one chain over the positions, 16 at a
+//            time. A chunk begins at a multiple of ATTENTION_CHUNK positions of the text, wherever the
+//            prompt ends.
 //   error    of queries, keys, values and weights: 2^-22 of each number, or 2^-25 where that is more; of the
 //            three products that are added 2^-22 of the summed magnitudes, and what `tiles.cu` says of sums
 // Rows that see nothing of a chunk leave its norms as they are; tiles of no rows are padding. Keys and values
 // are finite, and count as no more than 65504.
 //
-// Rows of several sequences that share a prompt are a tile, too, where a chunk lies inside of the prompt: what
-// is the same for all is read once. A tile is of one chunk, so that no block has nothing to do.
+// Rows of several sequences that share a prompt are a tile, too, where a chunk lies inside of the prompt: its
+// K/V is read once for all. A tile is of one chunk, so that no block has nothing to do.
 struct Tile {
   int span;      // of one of the rows
   int position;  // the first one of a row

@@ -21,13 +21,6 @@ typedef unsigned long long u64;
     name##_begun(params);                                                                                    \
   }                                                                                                          \
   DEVICE void name##_begun(const Params& p)
-#define KERNEL(name, Params, threads)        \
-  DEVICE void name##_work(const Params& p);  \
-  KERNEL_OF(name, Params, threads, 1) {      \
-    after_the_last();                        \
-    name##_work(p);                          \
-  }                                          \
-  DEVICE void name##_work(const Params& p)
 // Lets the next kernel begin while this one is at work, and waits until the last one is done: what it has written is
 // there then. Before that a kernel may read only what no kernel writes (programmatic dependent launches).
 DEVICE void after_the_last() {
@@ -88,6 +81,15 @@ DEVICE float read_fresh(const float* from) {
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 #endif
 
+// A kernel that waits for the last one first; one of `KERNEL_OF` does so itself.
+#define KERNEL(name, Params, threads)       \
+  DEVICE void name##_work(const Params& p); \
+  KERNEL_OF(name, Params, threads, 1) {     \
+    after_the_last();                       \
+    name##_work(p);                         \
+  }                                         \
+  DEVICE void name##_work(const Params& p)
+
 // Threads of a warp.
 #define WARP 32
 #define ALL_LANES 0xffffffffu
@@ -107,13 +109,6 @@ struct F16 {
 DEVICE void multiply_tiles(Bf16, float* sums, const u32* a, const u32* b) { MULTIPLY_TILES("bf16"); }
 DEVICE void multiply_tiles(F16, float* sums, const u32* a, const u32* b) { MULTIPLY_TILES("f16"); }
 DEVICE void tiles_multiplied() {}
-// The first product of a sum: sums = a * b.
-DEVICE void first_tiles(F16, float* sums, const u32* a, const u32* b) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-      "{%10, %10, %10, %10};"
-      : "=f"(sums[0]), "=f"(sums[1]), "=f"(sums[2]), "=f"(sums[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(0.0f));
-}
 #endif
 
 // Rows of one sequence in a pass, and where its K/V is.

@@ -406,7 +406,8 @@ KERNEL(choose_tokens, ChooseTokensParams, CHOICE_THREADS) {
     return;
   }
   // The raw softmax over the whole row.
-  const float most = logits[block_first(logits, p.vocab, room)];
+  const bool known = x == logits && choice.vocab == p.vocab;
+  const float most = logits[known ? likely : block_first(logits, p.vocab, room)];
   const double total = sum_of(logits, p.vocab, room->sums, [&](float x) { return probability_exp(x - most); });
   if (threadIdx.x == 0) {
     const float logprob = (float)((double)(logits[token] - most) - log(total));

@@ -51,6 +51,9 @@ struct RowTiles {
   int count;
 };
 
+// Tiles of rows in a stage: of two both are there, and the sums of one too many are not read.
+DEVICE int tiles_there(int count) { return count == 1 ? 1 : (count + 1) / 2 * 2; }
+
 #define CODE_BYTES 512  // of a chunk
 
 // A part of the matrix as a warp fetches it, `BYTES` of each of its panels in a chunk: where a lane begins to read and
@@ -180,18 +183,13 @@ struct Stage<Codes<BITS, KIND>> {
   DEVICE void multiply_rows(const Decoded& of, const Sixteen* x, const float* x_sums, int n, float (*sums)[MOST_TILES][4]) {
     const int lane = threadIdx.x % WARP;
     Sixteen b[TILES];
-    float whole[TILES][PER_BLOCK][2][4];
+    float whole[TILES][PER_BLOCK][2][4] = {};
 #pragma unroll
     for (int m = 0; m < TILES; m++) b[m] = x[(n + m) * WARP + lane];
 #pragma unroll
     for (int i = 0; i < 4 * TILES; i++) {
       const int half = i / 2 / TILES, m = i / 2 % TILES, o = i % 2;
-      float* to = whole[m][half % PER_BLOCK][o];
-      if (half < PER_BLOCK) {
-        first_tiles(F16(), to, of.a[o][half], &b[m].words[half * 2]);
-      } else {
-        multiply_tiles(F16(), to, of.a[o][half], &b[m].words[half * 2]);
-      }
+      multiply_tiles(F16(), whole[m][half % PER_BLOCK][o], of.a[o][half], &b[m].words[half * 2]);
     }
     tiles_multiplied();
 #pragma unroll
@@ -212,7 +210,7 @@ struct Stage<Codes<BITS, KIND>> {
   }
 
   DEVICE void multiply(const unsigned char* at, const Sixteen* x, const float* x_sums, int count, float (*sums)[MOST_TILES][4]) {
-    const int lane = threadIdx.x % WARP, row = lane / 4, tiles = count == 1 ? 1 : (count + 1) / 2 * 2;
+    const int lane = threadIdx.x % WARP, row = lane / 4, tiles = tiles_there(count);
     Sixteen codes[WARP_PANELS];
 #pragma unroll
     for (int i = 0; i < WARP_PANELS; i++) codes[i] = ((const Sixteen*)at)[i * WARP + lane];
@@ -257,8 +255,7 @@ template <class Storage>
 DEVICE void add_products(const Matrix& m, const RowTiles& rows, int output, int group, int groups, int from, int last, int most, int stages, float (*sums)[MOST_TILES][4]) {
   typedef Stage<Storage> Staged;
   SHARED(unsigned char, memory);
-  // Of two tiles of rows both are there: the last one's sums are not read.
-  const int tiles = rows.count == 1 ? 1 : (rows.count + 1) / 2 * 2;
+  const int tiles = tiles_there(rows.count);
   const int x_block = Staged::PARTS * WARP * 16, x_bytes = Staged::DEPTH * Staged::BLOCKS * tiles * x_block;
   const int sum_bytes = Staged::SUMS ? Staged::DEPTH * Staged::BLOCKS * tiles * TILE_ROWS * 4 : 0;
   const int weights_bytes = Staged::DEPTH * Staged::BYTES;

@@ -152,7 +152,7 @@ impl Compiler {
             format!("cannot compile its kernels ({}: error {}{why})", self.what, failure.0 as u32)
         };
         let program = result::create_program(&source, Some(c"kernels.cu")).map_err(|failure| failed(failure, ""))?;
-        // SAFETY: the program is one of the compiler's until it is given back, once; the buffer is as large as
+        // SAFETY: the program is one of the compiler's until it is given back, once; the buffer has the size that
         // the compiler said.
         unsafe {
             let compiled = result::compile_program(program, &[OPTIONS, more].concat());
@@ -180,7 +180,8 @@ impl Compiler {
 mod tests {
     use super::*;
 
-    /// Registers of a GPU's unit, of which two blocks of 256 threads or three of 128 shall fit, and of products and attention one.
+    /// Registers of a GPU's unit, of which two blocks of 256 threads or three of 128 shall fit, and of products
+    /// and attention one.
     const REGISTERS: u32 = 65536;
 
     /// `LIBNVRTC` names the compiler: `.ci/run` installs the package `nvidia-cuda-nvrtc`.

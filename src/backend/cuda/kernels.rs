@@ -326,8 +326,8 @@ pub struct AttentionRoom {
     pub stages: usize,
 }
 
-/// Room for so many queries at once, where a block may have `limit` bytes, of a unit that has as much for all: two
-/// blocks share it where both have two stages of 64 positions. `None` where there is none for two of 32.
+/// Room for so many queries at once, where a block may have `limit` bytes, of a unit that has as much for all:
+/// two blocks share it where both have two stages of 64 positions. `None` where there is none for two of 32.
 pub fn attention_room(queries: usize, dim: usize, limit: usize) -> Option<AttentionRoom> {
     const MOST_STAGES: usize = 4;
     let width = dim.next_multiple_of(16);

@@ -1,6 +1,6 @@
-//! NVIDIA's driver and its compiler of kernels, looked for at run time: nothing of them is needed to build the
-//! program, and nothing but the driver to run it. `cudarc` finds them by their names and panics where a library
-//! or a function is missing, so that all are looked for here before.
+//! NVIDIA's driver and its compiler of kernels, looked for at run time: nothing of them is needed to build
+//! the program, and nothing but the driver to run it. `cudarc` finds them by their names and panics where a
+//! library or a function is missing, so that all are looked for here before.
 
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
@@ -92,8 +92,8 @@ impl Compiler {
 }
 
 /// Loads a library for as long as the program runs, so that it is found by the name that it has. NVRTC looks
-/// for a library of its own by name alone. If it lies beside an NVRTC that was named by its path, it is loaded
-/// before.
+/// for a library of its own by name alone: where that lies beside an NVRTC that was named by its path, it is
+/// loaded before.
 fn preloaded(path: &Path) -> Option<&'static Library> {
     let folder = path.parent().filter(|folder| folder.is_absolute());
     for entry in folder.and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten() {

@@ -1,7 +1,7 @@
 //! The CUDA backend: the forward pass of every architecture as launches of the kernels in `kernels/`, through
 //! the driver's own interface (`cudarc`), which is looked for at run time (`library`).
 //!
-//! It has not been measured on a GPU, so `auto` does not take it. Trees are refused by name.
+//! `docs/performance.md` has its times on an H200. Trees are refused by name.
 //!
 //! - `compile` turns `kernels/` into a binary for the GPU at hand, once, and keeps it in the cache folder. A
 //!   bundle (`bundle`) beside the program has binaries for six kinds of GPU. It is accepted only if it is
@@ -9,8 +9,8 @@
 //! - Weights are stored as `--dtype` or the file says. `STORAGES` in `matrix` says how each storage is
 //!   multiplied.
 //! - f32 is a chain of fused multiply-adds. All else uses tensor cores (`tiled`): weights are put in tile
-//!   order at load (`panels`). Cuts depend on the matrix alone; slices are added in order by the block that
-//!   ends last.
+//!   order at load (`panels`). Cuts depend on the matrix alone; slices are added in their order, by one
+//!   block or by the one that ends last.
 //!
 //! | weights | inputs | loss of an input |
 //! |---|---|---|
@@ -23,7 +23,7 @@
 //!   `rejection`.
 //! - A step is two CUDA graphs and one wait of the host. A launch list that comes twice becomes a graph; a
 //!   network keeps 32. Values that differ from step to step are sent before, in one piece. Numbers of rows
-//!   and of attention chunks are rounded up, so that different steps have the same launches.
+//!   and of attention tiles are rounded up, so that different steps have the same launches.
 //! - Experts: rows are sorted by expert in GPU memory. A product has blocks for the most groups possible;
 //!   blocks without one end at once, so that no launch depends on the choice.
 //! - Gated delta nets (`delta`) have a state per sequence, and a log of the rows that may be taken back.

@@ -62,7 +62,8 @@ pub fn rounded(count: usize) -> usize {
 /// Most padding rows.
 pub const MOST_PADDING: usize = 7;
 
-/// Chunks of attention that are launched where there are so many: those of longer texts end at once.
+/// Chunks of attention that there is memory for where there are so many: it grows seldom, and with it launches
+/// change.
 pub fn rounded_chunks(count: usize) -> usize {
     if count > 8 { count.next_multiple_of(8) } else { count.next_power_of_two() }
 }
@@ -84,7 +85,7 @@ pub fn tile_rows(heads: Heads, memory: usize) -> usize {
     rows
 }
 
-/// Room of a block of attention with these heads and so many rows in a tile, where it may have so much memory.
+/// Room of a block of attention with these heads and so many rows in a tile; it may have so much memory.
 pub fn attention_room(heads: Heads, rows: usize, memory: usize) -> Option<AttentionRoom> {
     let group = (heads.query / heads.kv).min(kernels::QUERIES);
     kernels::attention_room(rows * group, heads.dim, memory)
@@ -145,8 +146,8 @@ impl CudaNetwork {
     }
 }
 
-/// The last rows of every piece, as many as `count` says, in tiles of at most so many rows as `limits` say. Of the
-/// first chunks, `together`, which are of one prompt, the rows of several pieces are a tile.
+/// The last rows of every piece, as many as `count` says, in tiles of at most so many rows as `limits` say. The
+/// first chunks, as many as `together` says, are of one prompt: rows of several pieces are a tile there.
 fn attended(
     queue: &Queue,
     (slab, together): (&[Piece], usize),

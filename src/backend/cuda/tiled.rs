@@ -43,12 +43,13 @@ const MOST_TILES: usize = 6;
 const WARPS: usize = 8;
 const OUTPUTS: usize = 32;
 
-/// Warps that are wanted of a product, whatever the GPU: six for each unit of the largest. Each has a slice of its
-/// inputs, no less than these.
+/// Warps that are wanted of a product, whatever the GPU: six for each unit of the largest. Each has a slice
+/// of its inputs, no less than these.
 const WANTED: usize = 800;
 const LEAST_INPUTS: usize = 64;
 
-/// Most rows for which a block computes all slices. With more of them it reads more of the rows than of the weights.
+/// Most rows for which a block computes all slices. With more of them it reads more of the rows than of the
+/// weights.
 const FEW_ROWS: usize = 2 * TILE_ROWS;
 
 /// Stages of a block's memory.

@@ -37,6 +37,7 @@ struct Fibre {
   unsigned lanes;  // whom it waits for, in its warp
   int operation;   // what it waits with: lanes of a warp have to do the same
   unsigned turn;   // warp operations so far
+  bool waited;     // for the last kernel
 };
 
 // Data that lanes hand to each other: of two operations in a row each has its own place, so that one wait is
@@ -105,13 +106,15 @@ struct Register {
 
 }  // namespace emulator
 
-#define KERNEL(name, Params, threads)                                                                       \
-  static void name(const Params p);                                                                         \
-  static emulator::Register register_##name(                                                                \
-      #name, {[](const void* params) { name(*static_cast<const Params*>(params)); }, sizeof(Params), threads}); \
-  static void name(const Params p)
-static inline void after_the_last() {}
-#define KERNEL_OF(name, Params, threads, blocks) KERNEL(name, Params, threads)
+#define KERNEL_OF(name, Params, threads, blocks)                            \
+  static void name(const Params& p);                                        \
+  static emulator::Register register_##name(                                \
+      #name, {[](const void* params) {                                      \
+                name(*static_cast<const Params*>(params));                  \
+                emulator::has_waited();                                     \
+              },                                                            \
+              sizeof(Params), threads});                                    \
+  static void name(const Params& p)
 #define SHARED(T, name) T* name = reinterpret_cast<T*>(emulator::block_memory)
 
 #define threadIdx (emulator::Index{emulator::block->running->thread, 0, 0})
@@ -119,6 +122,16 @@ static inline void after_the_last() {}
 #define blockDim (emulator::block->threads)
 #define gridDim (emulator::block->blocks)
 
+namespace emulator {
+
+// A kernel that ends without a wait for the last one may have read before that was done.
+static inline void has_waited() {
+  if (!block->running->waited) block->fault = "a thread does not wait for the last kernel";
+}
+
+}  // namespace emulator
+
+static inline void after_the_last() { emulator::block->running->waited = true; }
 static inline void __syncthreads() { emulator::wait(emulator::State::AtBlock, 0, 0); }
 static inline void __syncwarp(unsigned lanes = ~0u) { emulator::wait(emulator::State::AtWarp, lanes, 1); }
 template <class T>
@@ -241,11 +254,6 @@ template <class Half>
 static inline void multiply_tiles(Half, float* sums, const uint32_t* a, const uint32_t* b) {
   emulator::products().lanes[emulator::block->running->thread % 32].push_back(
       {sums, {a[0], a[1], a[2], a[3]}, {b[0], b[1]}, emulator::multiply<Half>});
-}
-template <class Half>
-static inline void first_tiles(Half half, float* sums, const uint32_t* a, const uint32_t* b) {
-  for (int i = 0; i < 4; i++) sums[i] = 0.0f;
-  multiply_tiles(half, sums, a, b);
 }
 static inline void tiles_multiplied() {
   emulator::Products& products = emulator::products();

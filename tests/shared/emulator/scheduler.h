@@ -205,7 +205,7 @@ static std::string run(Entry entry, const void* params, Index blocks, unsigned t
         state.number = {x, y, z};
         ALLOW(stacks, threads * STACK);
         for (unsigned i = 0; i < threads; i++) {
-          state.fibres[i] = {prepare(stacks + (i + 1) * STACK, begin), i, State::Ready, 0, 0, 0};
+          state.fibres[i] = {prepare(stacks + (i + 1) * STACK, begin), i, State::Ready, 0, 0, 0, false};
           state.copies[i].pieces.clear();
           state.copies[i].ends.clear();
           state.copies[i].landed = 0;

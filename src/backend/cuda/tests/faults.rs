@@ -68,7 +68,7 @@ fn planted_faults_are_seen() {
     let together = "__syncthreads();\n    const int all = count";
     let staged = "staged->rates[thread / 2][thread % 2] = next_rate;\n    __syncthreads();";
     let squares = "__syncthreads();\n    // Eight lanes";
-    let cases: [(&str, &str, &str, Run); 18] = [
+    let cases: [(&str, &str, &str, Run); 19] = [
         ("-barrier", barrier, "  // Weights take the places of scores", attention),
         (
             "-unseen",
@@ -82,6 +82,7 @@ fn planted_faults_are_seen() {
         ("-half", half, "scales[block] & 255;", blocks),
         ("-landed", landed, "oldest_landed(stages + 1);\n    // The copies", halves),
         ("-stage", stage, "fetch(true, true);", halves),
+        ("-early", "  after_the_last();\n  next = 0;", "  next = 0;", halves),
         ("-together", together, "const int all = count", halves),
         ("-pairs", "memory[(pair + 1) * all + i]", "memory[pair * all + i]", halves),
         ("-last", "p.arrived + blockIdx.y * gridDim.x + blockIdx.x", "p.arrived", wide),

@@ -89,6 +89,7 @@ const QWEN_1_5B: Llama =
 const DRAFT: Llama =
     Llama { hidden: 896, intermediate: 4864, layers: 24, heads: 14, kv_heads: 2, vocab: 128_256, tied: true };
 
+/// Models of users.
 const LARGE: Sizes = Sizes {
     read_bytes: 2 << 30,
     read_blocks: 4096,
