@@ -2,13 +2,17 @@
 //!
 //! The answer may hold anything around it: prose, the model's thoughts, several blocks of code, a whole file.
 //! The result is the text that a model that continues the prompt would have written: the inside of the
-//! function.
+//! function, and behind it what the function needs and its file does not have: imports, helper functions,
+//! constants and types of the answer.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
+use super::edit::parts::{Around, joined};
 use super::outline::{ItemKind, outline};
 use super::rules::{self, Function};
+use super::words::{Word, names, words};
 use super::{Target, text};
 use crate::channels::{self, Parts};
 use crate::language::Language;
@@ -31,6 +35,8 @@ pub struct RequestedFunction {
     pub typed: String,
     /// The code around it.
     pub known: String,
+    /// Names that the other files of its package define.
+    pub package: HashSet<String>,
     /// The text from its head to the extracted text, whole lines. Empty if an answer cannot begin with it.
     pub head: String,
 }
@@ -113,14 +119,80 @@ impl RequestedFunction {
             (rest[..end.unwrap_or(rest.len())].to_owned(), end.is_some())
         };
         let body = (rules.reindent)(&body, white, &self.outer, &self.inner);
-        let text = if let Some(rest) = self.without_typed(&body) {
-            self.imports(&code[..this.range.start]) + rest
+        let body = self.renamed(&code[line..this.body.start], &body) + &body;
+        let mut text = String::new();
+        if let Some(rest) = self.without_typed(&body) {
+            rest.clone_into(&mut text);
+            if whole || ended {
+                let around = self.around();
+                let beside = around.around(&body, code, this.body.start, !whole);
+                ended = whole && ended || !self.may_define(code, this, &around.undefined(&body, &beside));
+                if (whole || ended) && !beside.is_empty() {
+                    let behind = beside.text(around.name);
+                    text = joined(self.language, &text, text::width(&self.outer), &behind, &self.outer);
+                }
+            }
         } else {
             // All of it so far may repeat the lines that stand there already.
             ended &= whole;
-            String::new()
-        };
+        }
         Some(ExtractedBody { text, ended, finished: this.finished })
+    }
+
+    /// What stands around the function in its file.
+    fn around(&self) -> Around<'_> {
+        let name = own_name(&self.name);
+        Around { language: self.language, name, outer: &self.outer, known: &self.known, package: &self.package, head: &self.head }
+    }
+
+    /// Returns true if the answer may go on to define functions that are `undefined` so far: nothing but
+    /// definitions stands behind the function.
+    fn may_define(&self, code: &str, this: &Function, undefined: &[String]) -> bool {
+        let is_comment = |text: &str| text.lines().all(|line| line.trim().starts_with(self.language.line_comment()));
+        let defines = |kind: ItemKind, names: &[String], text: &str| kind != ItemKind::Other || !names.is_empty() || is_comment(text);
+        let items = outline(self.language, code);
+        let mut behind = items.iter().filter(|item| item.range.start >= this.range.end);
+        !undefined.is_empty() && behind.all(|item| defines(item.kind, &item.names, &code[item.range.clone()]))
+    }
+
+    /// Statements that give parameters of the file the names that the answer's head has for them.
+    fn renamed(&self, head: &str, body: &str) -> String {
+        let (own, new) = (self.parameters(&self.head), self.parameters(head));
+        if own == new || own.len() != new.len() {
+            return String::new();
+        }
+        let used = names(self.language, body);
+        let renamed = own.iter().zip(&new).filter(|(_, new)| used.contains(*new) && !own.contains(new));
+        let statement = |(own, new): (&String, &String)| match self.language {
+            Language::Python => format!("{}{new} = {own}\n", self.inner),
+            Language::JavaScript | Language::TypeScript => format!("{}let {new} = {own};\n", self.inner),
+            Language::Rust => format!("{}let {new} = {own};\n", self.inner),
+            Language::Go => format!("{}{new} := {own}\n", self.inner),
+        };
+        renamed.map(statement).collect()
+    }
+
+    /// The names of the parameters in a head.
+    fn parameters(&self, head: &str) -> Vec<String> {
+        let words = words(self.language, head);
+        let at = words.iter().position(|word| word.name() == Some(own_name(&self.name)));
+        let rest = at.map_or(&[][..], |at| &words[at..]);
+        let Some(open) = rest.iter().position(|word| word.is('(')) else { return Vec::new() };
+        let (mut depth, mut found, mut begins) = (0_usize, Vec::new(), true);
+        for word in &rest[open + 1..] {
+            match word {
+                Word::Mark('(' | '[' | '{' | '<') => depth += 1,
+                Word::Mark(')') if depth == 0 => break,
+                Word::Mark(')' | ']' | '}' | '>') => depth = depth.saturating_sub(1),
+                Word::Mark(',') if depth == 0 => begins = true,
+                Word::Name(name) if begins && depth == 0 && !matches!(name.as_str(), "mut" | "ref") => {
+                    begins = false;
+                    found.push(name.clone());
+                }
+                _ => {}
+            }
+        }
+        found
     }
 
     /// Code that is the inside of the function, with its indentation.
@@ -155,20 +227,6 @@ impl RequestedFunction {
         if next.is_none() { Some(&body[at..]) } else { None }
     }
 
-    /// The imports in the code before the function that the file lacks. They can stand in a body, too.
-    fn imports(&self, before: &str) -> String {
-        if !matches!(self.language, Language::Python | Language::Rust) {
-            return String::new();
-        }
-        let items = outline(self.language, before).into_iter();
-        let imports = items.filter(|item| item.kind == ItemKind::Import && item.parent.is_none());
-        let texts = imports.map(|item| before[item.range].trim().to_owned());
-        let lacking = texts.filter(|text| !self.known.contains(text.as_str()) && !text.contains("__future__"));
-        lacking
-            .flat_map(|text| text.lines().map(|line| format!("{}{line}\n", self.inner)).collect::<Vec<_>>())
-            .collect()
-    }
-
     /// Returns true if a block of this kind can be the function's inside.
     fn speaks(&self, info: &str) -> bool {
         let word = info.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_ascii_lowercase();
@@ -183,7 +241,8 @@ impl Target {
         let inner = self.body_indent.clone().unwrap_or_else(|| format!("{outer}    "));
         let (typed, known) = (self.typed.clone(), self.text.clone());
         let head = self.stub();
-        RequestedFunction { language: self.language, name: self.name.clone(), outer, inner, typed, known, head }
+        let package = self.package.clone();
+        RequestedFunction { language: self.language, name: self.name.clone(), outer, inner, typed, known, package, head }
     }
 }
 

@@ -20,7 +20,11 @@ impl Target {
             return Ok((ended(inside), true));
         }
         let found = Self::in_text(&text, self.language, &Place::Function(self.name.clone()))?;
-        Ok((ended(&found.text[found.body.clone()]), false))
+        let candidate = ended(&found.text[found.body.clone()]);
+        let beside = self.added_beside(&found, &candidate);
+        let whole = if beside.is_empty() { candidate } else { self.with_beside(&candidate, &beside) };
+        let is_all = self.splice(&whole) == text;
+        Ok((whole, is_all))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::language::Language;
 /// names in the function's head, which are never locals.
 pub fn without_local_names(language: Language, body: &str, is_outer: impl Fn(&str) -> bool) -> String {
     let words = words(language, body);
-    let bound: HashSet<&str> = if language == Language::Python { python(&words) } else { braces(language, &words) };
+    let bound = bound(language, &words);
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let (mut out, mut open): (String, Vec<char>) = (String::new(), Vec::new());
     for (at, word) in words.iter().enumerate() {
@@ -66,6 +66,11 @@ fn is_label(language: Language, words: &[Word], at: usize, open: &[char]) -> boo
     }
     let begins = is(before, '{') || is(before, ',');
     inside == Some('{') && begins && (is(after, ',') || is(after, '}') || is(after, ':'))
+}
+
+/// Names that code binds.
+pub(super) fn bound(language: Language, words: &[Word]) -> HashSet<&str> {
+    if language == Language::Python { python(words) } else { braces(language, words) }
 }
 
 /// Names that Python code binds: targets of assignments, loops, `as`, `:=`, parameters of inner functions.

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::path::Path;
 
 use super::braces::lex::Lexicon;
+use super::known::Known;
 use super::outline::Item;
 use super::{go, javascript, python, rust, typescript};
 use crate::language::Language;
@@ -32,6 +34,10 @@ pub(super) struct Rules {
     pub names: for<'t> fn(&'t str, &Function) -> HashSet<&'t str>,
     /// See [`super::outline()`].
     pub outline: fn(&str, &[Function]) -> Vec<Item>,
+    /// The names that the other files of a file's package define, where files see each other's names.
+    pub package: fn(&Path) -> HashSet<String>,
+    /// Names that code uses without defining them.
+    pub known: &'static Known,
     /// A trimmed candidate with the indentation that the file uses for this function. The arguments are the
     /// candidate, the indentation of its own head, if any, of the file's head, and of the body.
     pub reindent: fn(&str, &str, &str, &str) -> String,

@@ -1,5 +1,6 @@
 //! Puts a candidate in the place of a function's body.
 
+use super::edit::{Edit, applied};
 use super::{Target, rules, text, trim_candidate};
 
 impl Target {
@@ -13,10 +14,10 @@ impl Target {
         (rules::of(self.language).reindent)(&trimmed, outer, outer, want)
     }
 
-    /// The whole text with `candidate` in place of the body. `candidate` is the model's text after
-    /// [`Target::prompt`].
+    /// The whole text with `candidate` in place of the body, and what comes with it in its places. `candidate`
+    /// is the model's text after [`Target::prompt`].
     pub fn splice(&self, candidate: &str) -> String {
-        [&self.text[..self.body.start], &self.insertion(candidate), &self.text[self.body.end..]].concat()
+        applied(&self.text, &self.edits(candidate))
     }
 
     /// The whole text with a body of one statement, given without indentation.
@@ -30,6 +31,11 @@ impl Target {
         self.completion(candidate).trim_end() == self.completion("").trim_end()
     }
 
+    /// [`Target::completion`] and what comes with it. Equal for candidates that make the same change.
+    pub fn whole(&self, candidate: &str) -> String {
+        self.completion(candidate) + &self.beside(candidate).text(&self.name)
+    }
+
     /// Number of bytes to keep once a candidate has reached the end of the function. See
     /// [`super::function_end`].
     pub fn end_of(&self, candidate: &str) -> Option<usize> {
@@ -41,14 +47,23 @@ impl Target {
     /// line ends. All other bytes are unchanged.
     pub fn splice_bytes(&self, candidate: &str) -> Vec<u8> {
         let read = self.as_read();
-        let start = if self.read.is_some() { read.stub } else { self.body.start };
-        let spliced = self.splice(candidate);
-        let end = spliced.len() - (self.text.len() - self.body.end);
-        text::replace(&self.original, &(start..read.body.end), &spliced[start..end])
+        let mut edits = self.edits(candidate);
+        let mut bytes = self.original.clone();
+        if self.read.is_some() {
+            // The stub was edited: what stands in it goes in with it.
+            let (before, inside): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(|e| e.range.end <= read.stub);
+            let spliced = applied(&self.text, &inside);
+            let text = spliced[read.stub..spliced.len() - (self.text.len() - self.body.end)].to_owned();
+            edits = before.into_iter().chain([Edit { range: read.stub..read.body.end, text }]).collect();
+        }
+        for edit in edits.iter().rev() {
+            bytes = text::replace(&bytes, &edit.range, &edit.text);
+        }
+        bytes
     }
 
     /// The text that replaces the body. A file that ended without a newline still does.
-    fn insertion(&self, candidate: &str) -> String {
+    pub(super) fn insertion(&self, candidate: &str) -> String {
         let mut insertion = format!("{}{}{}", self.lead, self.completion(candidate), self.tail);
         if self.body.end == self.text.len() && !self.text.ends_with('\n') && insertion.ends_with('\n') {
             insertion.pop();

@@ -61,6 +61,11 @@ pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |n| n + 1)
 }
 
+/// Columns of white space: a tab reaches to the next multiple of eight.
+pub(super) fn width(white: &str) -> usize {
+    white.chars().fold(0, |column, c| if c == '\t' { column / 8 * 8 + 8 } else { column + 1 })
+}
+
 /// The 1-based line of a byte.
 pub(super) fn line_of(bytes: &[u8], offset: usize) -> usize {
     1 + bytes.iter().take(offset).filter(|&&b| b == b'\n').count()

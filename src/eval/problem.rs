@@ -1,5 +1,6 @@
 //! One problem of a problem file: its prompt, and how an answer is judged.
 
+use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -72,7 +73,13 @@ impl Answer {
 impl Problem {
     pub fn program(&self, answer: &Answer) -> String {
         match answer {
-            Answer::Completion(text) => format!("{}{}{text}\n{}", self.preamble, self.prompt, self.closing),
+            Answer::Completion(text) => {
+                let target = Target::in_text(&[&*self.preamble, &self.prompt].concat(), self.language, &self.place());
+                match target.ok().filter(|target| target.brings(text)) {
+                    Some(target) => target.splice(text),
+                    None => format!("{}{}{text}\n{}", self.preamble, self.prompt, self.closing),
+                }
+            }
             Answer::Program(text) => format!("{text}\n"),
         }
     }
@@ -111,6 +118,9 @@ impl Problem {
         if let Some(stop) = &self.stop {
             rules.strings.extend_from_slice(stop);
         } else {
+            if rules.reading.is_some() {
+                return rules;
+            }
             let (language, indent) = (self.language, self.indent());
             rules.text = Some(Arc::new(move |text: &str| code::function_end(language, indent, text)));
         }
@@ -119,8 +129,11 @@ impl Problem {
 
     /// The function that is completed, if it is found.
     fn target(&self) -> Option<Target> {
-        let place = self.entry_point.clone().map_or(Place::Any, Place::Function);
-        Target::in_text(&self.prompt, self.language, &place).ok()
+        Target::in_text(&self.prompt, self.language, &self.place()).ok()
+    }
+
+    fn place(&self) -> Place {
+        self.entry_point.clone().map_or(Place::Any, Place::Function)
     }
 
     /// The function to look for in a chat answer.
@@ -133,6 +146,7 @@ impl Problem {
                 inner: self.language.indent().to_owned(),
                 typed: String::new(),
                 known: self.prompt.clone(),
+                package: HashSet::new(),
                 head: String::new(),
             },
             |target| target.requested(),

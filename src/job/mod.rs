@@ -274,7 +274,8 @@ impl Job {
         if let (Some(chat), Some(target)) = (&window.chat, self.target()) {
             prompt::chat::read_answers(&mut rules, chat, target.requested());
         }
-        if let Some(target) = self.target().filter(|_| defaults).cloned() {
+        // An answer ends where its reading says.
+        if let Some(target) = self.target().filter(|_| defaults && rules.reading.is_none()).cloned() {
             rules.text = Some(Arc::new(move |text: &str| target.end_of(text)));
         }
         rules
@@ -292,21 +293,13 @@ impl Job {
     /// The range of the file's text that a completion replaces, in bytes, and its new text. `None` if there
     /// is no function.
     pub fn replacement(&self, completion: &str) -> Option<(Range<usize>, String)> {
-        let target = self.target()?;
-        let (before, after) = (&target.text[..target.body.start], &target.text[target.body.end..]);
-        let program = target.splice(completion);
-        let text = program.strip_prefix(before)?.strip_suffix(after)?;
-        Some((target.body.clone(), text.to_owned()))
+        Some(self.target()?.replacement(completion))
     }
 
-    /// The completed function alone, for a reader.
+    /// The completed function with what comes with it, for a reader.
     pub fn function(&self, completion: &str) -> String {
         match self.target() {
-            Some(target) => {
-                let program = target.splice(completion);
-                let tail = target.text.len() - target.function.end;
-                program.get(target.function.start..program.len() - tail).unwrap_or(&program).to_owned()
-            }
+            Some(target) => target.completed(completion),
             None => completion.to_owned(),
         }
     }
@@ -338,7 +331,7 @@ impl Task for Job {
 
     fn duplicate_key(&self, _candidate: usize, completion: &str) -> String {
         match (self.target(), self.language()) {
-            (Some(target), _) => code::normalise(target.language, &target.completion(completion)),
+            (Some(target), _) => code::normalise(target.language, &target.whole(completion)),
             (None, Some(language)) => code::normalise(language, completion),
             (None, None) => completion.trim().to_owned(),
         }

@@ -34,9 +34,9 @@ fn request(language: Language, name: &str, code: &str, is_begun: bool) -> String
         format!("Complete the {title} {which} at the end of this code.")
     } else {
         format!(
-            "Write the {title} {which} at the end of this code. Answer with one code block that holds this function \
-             alone, with the same name and parameters; leave out its comments and docstring, all other code, examples \
-             and explanations. What it needs beyond this code goes inside of it."
+            "Write the {title} {which} at the end of this code. Answer with one code block that holds this function, \
+             with the same name and parameters, and the imports and helper functions that it needs beyond this code; \
+             leave out its comments and docstring, all other code, examples and explanations."
         )
     };
     format!("{words}\n\n{block}{line_end}{fence}")

@@ -96,11 +96,11 @@ fn the_body_is_found_in_whatever_is_around_it() {
 }
 
 #[test]
-fn what_the_file_lacks_is_imported_in_the_body() {
-    let answer = "```python\nfrom __future__ import annotations\nimport math\nfrom typing import (\n    Any,\n)\nimport re\n\ndef area(r):\n    return re\n```";
+fn imports_that_the_function_needs_come_behind_it() {
+    let answer = "```python\nfrom __future__ import annotations\nimport math\nfrom typing import (\n    Any,\n)\nimport re\n\ndef area(r):\n    return re, Any\n```";
     assert_eq!(
         whole(&python(), answer),
-        "    from typing import (\n        Any,\n    )\n    import re\n    return re\n"
+        "    return re, Any\n\nfrom typing import (\n    Any,\n)\nimport re\n"
     );
 }
 
@@ -136,7 +136,7 @@ fn languages_with_braces_are_read_as_well() {
             Language::Rust,
             "fn area(r: f64) -> f64 {\n",
             "use std::f64;\n\n/// Area.\nfn area(r: f64) -> f64 {\n  let s = '}';\n  if r < 0.0 {\n    return 0.0;\n  }\n  r\n}\n\n#[test]\nfn t() {}\n",
-            "    use std::f64;\n    let s = '}';\n    if r < 0.0 {\n        return 0.0;\n    }\n    r\n}\n",
+            "    let s = '}';\n    if r < 0.0 {\n        return 0.0;\n    }\n    r\n}\n",
         ),
         (
             Language::Go,

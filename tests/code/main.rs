@@ -5,6 +5,7 @@ mod answer;
 mod apply;
 mod body;
 mod braces;
+mod edits;
 #[path = "../shared/skip.rs"]
 mod skip;
 mod target;

@@ -40,9 +40,11 @@ pub(super) struct Table {
 
 /// The row of a language that a [`Table`] describes.
 macro_rules! rules {
-    ($table:ident) => {
+    ($table:ident, $known:expr, $package:expr) => {
         Rules {
             lexicon: Some($table.lexicon),
+            known: $known,
+            package: $package,
             grammars: $table.grammar.languages,
             encoding: |_| None,
             functions: |text| braces::functions(&$table, text),

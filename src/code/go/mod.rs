@@ -2,6 +2,8 @@
 
 mod constraint;
 mod heads;
+mod known;
+mod package;
 
 pub use constraint::unmet_go_constraint;
 
@@ -11,7 +13,7 @@ use super::braces::tree::{Binding, Grammar};
 use super::braces::{self, Placeholder, Table};
 use super::rules::Rules;
 
-pub(super) static RULES: Rules = braces::rules!(TABLE);
+pub(super) static RULES: Rules = braces::rules!(TABLE, &known::KNOWN, package::names);
 
 pub(super) static LEXICON: Lexicon = Lexicon {
     strings: &[Quote::line(b'"'), Quote::line(b'\''), Quote { mark: b'`', lines: true, escapes: false, fields: false }],

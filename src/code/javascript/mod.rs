@@ -1,6 +1,9 @@
 //! JavaScript, with JSX: its row in the table of languages.
 
 mod heads;
+mod known;
+
+use std::collections::HashSet;
 
 use super::braces::context::Context;
 use super::braces::lex::{Lexicon, Quote};
@@ -8,8 +11,9 @@ use super::braces::scan::Heads;
 use super::braces::tree::{Binding, Grammar};
 use super::braces::{self, Placeholder, Table};
 use super::rules::Rules;
+pub(super) use known::KNOWN;
 
-pub(super) static RULES: Rules = braces::rules!(TABLE);
+pub(super) static RULES: Rules = braces::rules!(TABLE, &KNOWN, |_| HashSet::new());
 
 pub(super) static LEXICON: Lexicon = Lexicon {
     strings: &[Quote::line(b'"'), Quote::line(b'\''), Quote { mark: b'`', lines: true, escapes: true, fields: true }],

@@ -6,6 +6,7 @@ use super::lex::{Kind, Token, Tokens};
 use super::lines::{self, Lines, Statement};
 use crate::code::definition::{self, Definition};
 use crate::code::rules::Function;
+use crate::code::text::width;
 
 /// Longest comment above a function, in bytes, that counts as its description.
 const MAX_COMMENT: usize = 600;
@@ -101,7 +102,7 @@ fn function(
         around = parent.parent;
     }
     let white = &text[lines::line_start(text, this.keyword)..this.keyword];
-    let indent = lines::width(white);
+    let indent = width(white);
     let shape = Shape::new(text, this.keyword, header_end, indent, &format!("{white}{unit}"));
     let stub = if shape.docstring.is_none() { comment_above(text, this.start, white) } else { this.start };
     Function {

@@ -2,6 +2,7 @@
 
 use super::lex::{Kind, Token, Tokens};
 pub(super) use crate::code::text::line_start;
+use crate::code::text::width;
 
 /// A physical line that is not blank and does not begin inside a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,11 +110,6 @@ pub(super) fn defines(text: &str) -> bool {
 /// Columns before byte `at` on its line.
 fn column_of(text: &str, at: usize) -> usize {
     width(&text[line_start(text, at)..at])
-}
-
-/// Width of white space in columns, with tabs to multiples of 8.
-pub(super) fn width(space: &str) -> usize {
-    space.bytes().fold(0, |column, b| if b == b'\t' { (column / 8 + 1) * 8 } else { column + 1 })
 }
 
 /// See [`crate::code::function_end`].

@@ -4,9 +4,12 @@ mod context;
 mod encoding;
 mod functions;
 mod indent;
+mod known;
 pub(super) mod lex;
 mod lines;
 mod outline;
+
+use std::collections::HashSet;
 
 use super::definition::Grammar;
 use super::rules::Rules;
@@ -24,6 +27,8 @@ pub(super) static RULES: Rules = Rules {
     names: context::stub_names,
     outline: outline::outline,
     reindent: indent::reindent,
+    known: &known::KNOWN,
+    package: |_| HashSet::new(),
 };
 
 static GRAMMAR: Grammar = Grammar {

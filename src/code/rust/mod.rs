@@ -1,6 +1,9 @@
 //! Rust: its row in the table of languages.
 
 mod heads;
+mod known;
+
+use std::collections::HashSet;
 
 use super::braces::context::Context;
 use super::braces::lex::{Lexicon, Quote};
@@ -8,7 +11,7 @@ use super::braces::tree::{Binding, Grammar};
 use super::braces::{self, Placeholder, Table};
 use super::rules::Rules;
 
-pub(super) static RULES: Rules = braces::rules!(TABLE);
+pub(super) static RULES: Rules = braces::rules!(TABLE, &known::KNOWN, |_| HashSet::new());
 
 pub(super) static LEXICON: Lexicon = Lexicon {
     strings: &[Quote { mark: b'"', lines: true, escapes: true, fields: false }],

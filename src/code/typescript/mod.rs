@@ -1,11 +1,13 @@
 //! TypeScript, with TSX: JavaScript with two more grammars.
 
+use std::collections::HashSet;
+
 use super::braces::tree::Grammar;
 use super::braces::{self, Table};
 use super::javascript;
 use super::rules::Rules;
 
-pub(super) static RULES: Rules = braces::rules!(TABLE);
+pub(super) static RULES: Rules = braces::rules!(TABLE, &javascript::KNOWN, |_| HashSet::new());
 
 pub(super) static TABLE: Table = Table {
     lexicon: &javascript::LEXICON,

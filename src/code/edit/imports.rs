@@ -1,0 +1,218 @@
+//! Imports of a file: read as single statements, and new ones merged into its own in its style.
+
+use std::ops::Range;
+
+use crate::code::outline::{ItemKind, outline};
+use crate::language::Language;
+
+/// An import that stands alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::code) struct Import {
+    /// The statement, without its line end.
+    pub text: String,
+    /// The names that it gives to the file.
+    pub names: Vec<String>,
+}
+
+/// The imports of a text that has nothing else on its top level.
+pub(super) fn of_text(language: Language, text: &str) -> Vec<Import> {
+    let items = outline(language, text).into_iter().filter(|item| item.kind == ItemKind::Import);
+    items.flat_map(|item| read(language, &text[item.range.clone()], &item.names)).collect()
+}
+
+/// The imports of a statement that gives these names. One with a list of paths is several.
+pub(super) fn read(language: Language, text: &str, names: &[String]) -> Vec<Import> {
+    let code = text.lines().skip_while(|line| is_comment(language, line)).collect::<Vec<_>>().join("\n");
+    let code = code.trim();
+    if code.contains("__future__") {
+        return Vec::new();
+    }
+    if language != Language::Go {
+        return vec![Import { text: code.to_owned(), names: names.to_vec() }];
+    }
+    let list = code.strip_prefix("import").unwrap_or(code).trim();
+    let list = list.strip_prefix('(').map_or(list, |list| list.trim_end().trim_end_matches(')'));
+    let specs = list.lines().map(|line| line.split("//").next().unwrap_or_default().trim());
+    let specs = specs.filter(|spec| spec.ends_with('"') && spec.contains('"'));
+    let import = |spec: &str| Import { text: format!("import {spec}"), names: go_name(spec).into_iter().collect() };
+    specs.map(import).collect()
+}
+
+fn is_comment(language: Language, line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with(language.line_comment()) || line.starts_with("/*") || line.starts_with('*')
+}
+
+/// The name that a path of Go gives to the file, or the one in front of it.
+fn go_name(spec: &str) -> Option<String> {
+    let (own, path) = spec.split_once('"')?;
+    let own = own.trim();
+    if !own.is_empty() {
+        return (!matches!(own, "_" | ".")).then(|| own.to_owned());
+    }
+    let mut parts = path.trim_end_matches('"').rsplit('/');
+    let is_version = |part: &&str| part.len() > 1 && part[1..].bytes().all(|b| b.is_ascii_digit()) && part.starts_with('v');
+    let last = parts.find(|part| !is_version(part))?;
+    Some(last.strip_prefix("go-").unwrap_or(last).split('.').next().unwrap_or(last).to_owned())
+}
+
+/// The change of `text` that adds these imports in front of byte `top`, a border between two of its pieces:
+/// the bytes that it replaces, and their new text.
+pub(super) fn merged(language: Language, text: &str, top: usize, new: &[Import]) -> (Range<usize>, String) {
+    let items = outline(language, text);
+    let own = items.iter().filter(|item| item.kind == ItemKind::Import && item.parent.is_none() && item.range.end <= top);
+    let own: Vec<Range<usize>> = own.map(|item| item.range.clone()).collect();
+    let Some((first, last)) = own.first().zip(own.last()) else {
+        let at = place(language, text, top);
+        return (at..at, alone(language, text, at, new));
+    };
+    let block = first.start..last.end;
+    let mut lines: Vec<String> = text[block.clone()].lines().map(str::to_owned).collect();
+    for import in new {
+        add(language, &mut lines, import, text);
+    }
+    (block, lines.join("\n") + "\n")
+}
+
+/// Adds an import to the lines from the first import of a file to its last.
+fn add(language: Language, lines: &mut Vec<String>, import: &Import, text: &str) {
+    match language {
+        Language::Python => {
+            let list = import.text.split_once(" import ").filter(|(_, names)| is_plain(names));
+            let same = list.and_then(|(from, names)| {
+                let is_same = |line: &&mut String| line.split_once(" import ").is_some_and(|(own, list)| own == from && is_plain(list));
+                lines.iter_mut().find(is_same).map(|line| (line, names))
+            });
+            match same {
+                Some((line, names)) => {
+                    let own: Vec<&str> = line[line.find(" import ").unwrap_or(0) + 8..].split(',').map(str::trim).collect();
+                    let new: Vec<&str> = names.split(',').map(str::trim).filter(|name| !own.contains(name)).collect();
+                    let list: String = new.iter().flat_map(|name| [", ", name]).collect();
+                    line.push_str(&list);
+                }
+                None => lines.push(import.text.clone()),
+            }
+        }
+        Language::Go => add_to_go(lines, import),
+        Language::JavaScript | Language::TypeScript => {
+            lines.extend(in_style(&import.text, text).lines().map(str::to_owned));
+        }
+        Language::Rust => lines.push(import.text.clone()),
+    }
+}
+
+/// A list of names without a bracket, a comment or another name for one.
+fn is_plain(names: &str) -> bool {
+    names.split(',').all(|name| name.trim().chars().all(|c| c.is_alphanumeric() || c == '_')) && !names.trim().is_empty()
+}
+
+/// Adds a path to the list of a Go file. A single import becomes a list.
+fn add_to_go(lines: &mut Vec<String>, import: &Import) {
+    let spec = import.text.trim_start_matches("import").trim();
+    let path = |line: &str| line.split('"').nth(1).unwrap_or_default().to_owned();
+    if let Some(open) = lines.iter().position(|line| line.trim_end().ends_with("import (") || line.trim() == "import(") {
+        // Packages of the library are the first group as a rule; others have a domain.
+        let is_of_group = |line: &&String| !line.trim().is_empty() && line.trim() != ")";
+        let mut from = open + 1;
+        let mut end = from + lines[from..].iter().take_while(is_of_group).count();
+        let is_domain = |path: &str| path.split('/').next().is_some_and(|first| first.contains('.'));
+        let is_other = |lines: &[String]| lines.first().is_some_and(|line| is_domain(&path(line)) != is_domain(&path(spec)));
+        if is_other(&lines[from..end]) && lines.get(end).is_some_and(|line| line.trim().is_empty()) {
+            from = end + 1;
+            end = from + lines[from..].iter().take_while(is_of_group).count();
+        }
+        let at = lines[from..end].iter().position(|line| path(line) > path(spec)).map_or(end, |at| from + at);
+        lines.insert(at, format!("\t{spec}"));
+        return;
+    }
+    let single: Vec<usize> = (0..lines.len()).filter(|&at| lines[at].starts_with("import ")).collect();
+    let [at] = single.as_slice() else { return lines.push(import.text.clone()) };
+    if path(&lines[*at]) == "C" {
+        return lines.push(import.text.clone());
+    }
+    let mut specs = [lines[*at].trim_start_matches("import").trim().to_owned(), spec.to_owned()];
+    specs.sort_by_key(|spec| path(spec));
+    let list = specs.map(|spec| format!("\t{spec}"));
+    lines.splice(at..=at, ["import (".to_owned()].into_iter().chain(list).chain([")".to_owned()]));
+}
+
+/// A JavaScript import in the form that the file uses: `import` or `require`.
+fn in_style(import: &str, text: &str) -> String {
+    let has = |words: &[&str]| text.lines().any(|line| words.iter().any(|word| line.starts_with(word)));
+    let is_module = has(&["import ", "import{", "export "]);
+    let requires = text.contains("require(") || text.contains("module.exports");
+    let end = if import.ends_with(';') { ";" } else { "" };
+    let bare = import.trim_end_matches(';');
+    if bare.starts_with("import ") && requires && !is_module {
+        let Some((names, path)) = bare["import ".len()..].rsplit_once(" from ") else { return import.to_owned() };
+        let names = names.trim().strip_prefix("* as ").unwrap_or(names.trim());
+        if names.starts_with('{') || names.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$')) {
+            return format!("const {} = require({}){end}", names.replace(" as ", ": "), path.trim());
+        }
+    } else if is_module && !requires && let Some((names, path)) = bare.split_once("= require(") {
+        let names = names.trim().trim_start_matches("const ").trim_start_matches("let ").trim_start_matches("var ");
+        if let Some(path) = path.strip_suffix(')') {
+            return format!("import {} from {path}{end}", names.replace(": ", " as "));
+        }
+    }
+    import.to_owned()
+}
+
+/// Where imports of a file that has none stand: behind what has to be first.
+fn place(language: Language, text: &str, top: usize) -> usize {
+    let items = outline(language, text);
+    let mut at = 0;
+    let mut is_first = true;
+    for line in text[..top].split_inclusive('\n') {
+        let bare = line.trim();
+        let goes_on = match language {
+            Language::Python => bare.starts_with("#!") || bare.starts_with("# -*-") || bare.starts_with("# vim") && is_first,
+            Language::Go => return go_place(text, top),
+            Language::Rust => bare.starts_with("//!") || bare.starts_with("#!["),
+            Language::JavaScript | Language::TypeScript => {
+                bare.starts_with("#!") || matches!(bare.trim_end_matches(';'), "'use strict'" | "\"use strict\"")
+            }
+        };
+        if !goes_on && !(bare.is_empty() && at > 0) {
+            break;
+        }
+        is_first = false;
+        at += line.len();
+    }
+    if language == Language::Python {
+        let is_docstring = |text: &str| ["\"", "'", "r\"", "R\""].iter().any(|quote| text.trim_start().starts_with(quote));
+        let doc = items.iter().find(|item| item.range.end <= top && item.range.end > at && item.names.is_empty());
+        if let Some(doc) = doc.filter(|doc| is_docstring(&text[at..doc.range.end])) {
+            at = doc.range.end;
+        }
+    }
+    // Blank lines stay in front of what comes behind.
+    let blank = text[..at].len() - text[..at].trim_end().len();
+    if at == 0 { 0 } else { (at - blank + 1).min(top) }
+}
+
+/// Behind the package clause.
+fn go_place(text: &str, top: usize) -> usize {
+    let mut at = 0;
+    for line in text[..top].split_inclusive('\n') {
+        at += line.len();
+        if line.starts_with("package ") {
+            return at;
+        }
+    }
+    0
+}
+
+/// New imports with the blank lines around them.
+fn alone(language: Language, text: &str, at: usize, new: &[Import]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for import in new {
+        add(language, &mut lines, import, text);
+    }
+    let before = if at == 0 { "" } else { "\n" };
+    let is_definition = ["def ", "class ", "async def ", "@"].iter().any(|word| text[at..].trim_start().starts_with(word));
+    let blank = text[at..].bytes().take_while(|&byte| byte == b'\n').count();
+    let wanted = if language == Language::Python && is_definition { 2_usize } else { 1 };
+    let after = "\n".repeat(wanted.saturating_sub(blank));
+    format!("{before}{}\n{after}", lines.join("\n"))
+}

@@ -1,0 +1,181 @@
+//! A candidate as a change of its file: the body of its function, and what comes with it in its places.
+
+mod imports;
+pub(super) mod parts;
+
+use std::ops::Range;
+
+use self::parts::{Around, Beside};
+use super::outline::{Item, ItemKind, outline};
+use super::{Target, text};
+use crate::language::Language;
+
+/// A change of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Edit {
+    /// The bytes that it replaces.
+    pub range: Range<usize>,
+    /// Their new text.
+    pub text: String,
+}
+
+/// A text with changes that do not overlap, in their order.
+pub(super) fn applied(text: &str, edits: &[Edit]) -> String {
+    let mut out = String::new();
+    let mut at = 0;
+    for edit in edits {
+        out += &text[at..edit.range.start];
+        out += &edit.text;
+        at = edit.range.end;
+    }
+    out + &text[at..]
+}
+
+impl Target {
+    /// The end of the function in a candidate, in bytes.
+    fn inside(&self, candidate: &str) -> usize {
+        self.end_of(candidate).unwrap_or(candidate.len()).min(candidate.len())
+    }
+
+    fn outer(&self) -> &str {
+        parts::white_of(&self.text, self.function.start)
+    }
+
+    fn around_it<'a>(&'a self, head: &'a str) -> Around<'a> {
+        Around {
+            language: self.language,
+            name: self.name.rsplit('.').next().unwrap_or(&self.name),
+            outer: self.outer(),
+            known: &self.text,
+            package: &self.package,
+            head,
+        }
+    }
+
+    /// The code that comes with a candidate's function.
+    pub(super) fn beside(&self, candidate: &str) -> Beside {
+        let (body, rest) = candidate.split_at(self.inside(candidate));
+        self.around_it(&self.stub()).behind(body, rest)
+    }
+
+    /// The code that `other`, an edited text of this file, has for a candidate and this does not.
+    pub(super) fn added_beside(&self, other: &Self, candidate: &str) -> Beside {
+        self.around_it(&self.stub()).around(candidate, &other.text, other.function.start, false)
+    }
+
+    /// A candidate with the code that comes with it.
+    pub(super) fn with_beside(&self, candidate: &str, beside: &Beside) -> String {
+        parts::joined(self.language, candidate, self.indent, &beside.text(self.name.rsplit('.').next().unwrap_or_default()), self.outer())
+    }
+
+    /// Returns true if code comes with a candidate's function.
+    pub fn brings(&self, candidate: &str) -> bool {
+        !self.beside(candidate).is_empty()
+    }
+
+    /// Functions that a candidate calls and that nothing defines.
+    pub fn undefined(&self, candidate: &str) -> Vec<String> {
+        let body = &candidate[..self.inside(candidate)];
+        self.around_it("").undefined(body, &self.beside(candidate))
+    }
+
+    /// The changes that a candidate makes, in the order of the text. The last one is that of the body.
+    pub(super) fn edits(&self, candidate: &str) -> Vec<Edit> {
+        let mut body = Edit { range: self.body.clone(), text: String::new() };
+        let mut beside = self.beside(candidate);
+        if beside.is_empty() {
+            body.text = self.insertion(candidate);
+            return vec![body];
+        }
+        let items = outline(self.language, &self.text);
+        let place = self.place(&items);
+        // The names of a module are not those of the file.
+        if self.language == Language::Rust && !place.indent.is_empty() {
+            let indent = self.body_indent.clone().unwrap_or_else(|| " ".repeat(self.indent + 4));
+            let uses = beside.imports.drain(..).map(|import| format!("{indent}{}\n", import.text));
+            body.text = self.insertion(&(uses.collect::<String>() + candidate));
+        } else {
+            body.text = self.insertion(candidate);
+        }
+        let mut edits = Vec::new();
+        if !beside.imports.is_empty() {
+            let (range, text) = imports::merged(self.language, &self.text, place.top, &beside.imports);
+            edits.push(Edit { range, text });
+        }
+        let blank = if self.language == Language::Python && place.indent.is_empty() { "\n\n" } else { "\n" };
+        let mut insert = |at: usize, text: String| edits.push(Edit { range: at..at, text });
+        for helper in &beside.helpers {
+            insert(place.at, indented(helper, &place.indent) + blank);
+        }
+        let own = text::line_start(&self.text, self.stub.min(self.function.start));
+        for member in &beside.members {
+            insert(own, format!("{member}\n"));
+        }
+        let head = text::line_start(&self.text, self.function.start);
+        for decorator in &beside.decorators {
+            insert(head, indented(&format!("{decorator}\n"), self.outer()));
+        }
+        edits.push(body);
+        edits
+    }
+
+    /// The range of the text that a candidate replaces, and its new text.
+    pub fn replacement(&self, candidate: &str) -> (Range<usize>, String) {
+        let edits = self.edits(candidate);
+        let range = edits[0].range.start..self.body.end;
+        let whole = applied(&self.text, &edits);
+        let text = whole[range.start..whole.len() - (self.text.len() - range.end)].to_owned();
+        (range, text)
+    }
+
+    /// The completed function for a reader, with what comes with it in front.
+    pub fn completed(&self, candidate: &str) -> String {
+        let edits = self.edits(candidate);
+        let head = text::line_start(&self.text, self.function.start);
+        let is_in_front = |edit: &&Edit| edit.range.end <= head && edit.range.start < head;
+        let mut out: String = edits.iter().filter(is_in_front).map(|edit| edit.text.trim_start_matches('\n')).collect();
+        let rest: Vec<Edit> = edits.into_iter().filter(|edit| edit.range.start >= head).collect();
+        let whole = applied(&self.text, &rest);
+        if !out.is_empty() && !out.ends_with("\n\n") {
+            out.push('\n');
+        }
+        out + &whole[self.function.start..whole.len() - (self.text.len() - self.function.end)]
+    }
+
+    /// Where helpers stand.
+    fn place(&self, items: &[Item]) -> Place {
+        let holds = |item: &&Item| item.range.contains(&self.function.start);
+        let top = items.iter().find(|item| item.parent.is_none() && holds(item));
+        let Some(top) = top else {
+            let at = text::line_start(&self.text, self.stub.min(self.function.start));
+            return Place { top: at, at, indent: String::new() };
+        };
+        let mut at = top;
+        // What stands beside a module of Rust is not seen inside of it.
+        while self.language == Language::Rust
+            && at.kind == ItemKind::Scope
+            && at.signature.split(|c: char| !c.is_alphanumeric()).any(|word| word == "mod")
+        {
+            let index = items.iter().position(|item| item == at);
+            let Some(inner) = items.iter().find(|item| item.parent == index && index.is_some() && holds(item)) else { break };
+            at = inner;
+        }
+        let code = self.text[at.range.clone()].len() - self.text[at.range.clone()].trim_start_matches('\n').len();
+        let start = at.range.start + code;
+        Place { top: top.range.start, at: start, indent: parts::white_of(&self.text, start).to_owned() }
+    }
+}
+
+/// A place in front of a piece of a file.
+struct Place {
+    /// The piece on the top level.
+    top: usize,
+    at: usize,
+    indent: String,
+}
+
+/// Lines with white space in front.
+fn indented(text: &str, white: &str) -> String {
+    let lines = text.split_inclusive('\n');
+    lines.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("{white}{line}") }).collect()
+}

@@ -1,0 +1,252 @@
+//! The parts of a candidate: the inside of its function, and the code that comes with it.
+//!
+//! A candidate is text that continues the function: its inside, its closing brace, and behind it the members
+//! of its class, imports, helper functions, constants and types that it needs.
+
+use std::collections::HashSet;
+
+use super::imports::{self, Import};
+use crate::code::known;
+use crate::code::outline::{Item, ItemKind, mentioned, outline};
+use crate::code::{names, rules, text};
+use crate::language::Language;
+
+/// Code that comes with a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::code) struct Beside {
+    /// Other members of its class, in its indentation.
+    pub members: Vec<String>,
+    pub imports: Vec<Import>,
+    /// Functions, constants and types at the top of the file.
+    pub helpers: Vec<String>,
+    /// Decorators that its head lacks, without indentation.
+    pub decorators: Vec<String>,
+}
+
+/// A piece of code and the names that it defines.
+struct Piece {
+    part: Part,
+    names: Vec<String>,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Member,
+    Import,
+    Helper,
+}
+
+/// Where code stands around a function.
+pub(in crate::code) struct Around<'a> {
+    pub language: Language,
+    /// The last part of the function's name.
+    pub name: &'a str,
+    /// Its indentation.
+    pub outer: &'a str,
+    /// The code of its file.
+    pub known: &'a str,
+    /// Names that other files of its package define.
+    pub package: &'a HashSet<String>,
+    /// Its head in the file.
+    pub head: &'a str,
+}
+
+impl Around<'_> {
+    /// The code behind the function in a candidate.
+    pub fn behind(&self, body: &str, rest: &str) -> Beside {
+        if rest.trim().is_empty() {
+            return self.needed(body, Vec::new(), Vec::new());
+        }
+        let (members, top) = rest.split_at(self.members_end(rest));
+        let mut pieces = Vec::new();
+        if !members.trim().is_empty() {
+            // Members are read inside of a class, as they stand.
+            let (open, close) = match self.language {
+                Language::Python => ("class A:\n", ""),
+                Language::Rust => ("impl A {\n", "}\n"),
+                Language::JavaScript | Language::TypeScript | Language::Go => ("class A {\n", "}\n"),
+            };
+            let class = [open, members, close].concat();
+            pieces.extend(self.pieces(&class, &outline(self.language, &class), Some(0), Part::Member));
+        }
+        let items = outline(self.language, top);
+        pieces.extend(self.pieces(top, &items, None, Part::Helper));
+        self.needed(body, pieces, self.decorators(top, &items))
+    }
+
+    /// The code around the function in an answer, where its body begins at byte `at`. Of code that may go on
+    /// the last piece is not certain.
+    pub fn around(&self, body: &str, code: &str, at: usize, may_go_on: bool) -> Beside {
+        let mut items = outline(self.language, code);
+        if may_go_on {
+            items.retain(|item| item.range.start <= at || !code[item.range.end..].trim().is_empty());
+        }
+        let own = items.iter().rposition(|item| item.range.contains(&at) && item.kind == ItemKind::Function);
+        let class = own.and_then(|own| items[own].parent).filter(|_| !self.outer.is_empty());
+        let mut pieces = Vec::new();
+        if let Some(class) = class {
+            pieces.extend(self.pieces(code, &items, Some(class), Part::Member));
+        }
+        pieces.extend(self.pieces(code, &items, None, Part::Helper));
+        let decorators = own.map_or_else(Vec::new, |own| self.decorators(code, &items[own..=own]));
+        self.needed(body, pieces, decorators)
+    }
+
+    /// The end of the members of the class that a text begins with.
+    fn members_end(&self, rest: &str) -> usize {
+        if self.outer.is_empty() {
+            return 0;
+        }
+        if self.language == Language::Python {
+            let column = text::width(self.outer);
+            return (rules::of(self.language).function_end)(column - 1, rest).unwrap_or(rest.len());
+        }
+        let is_inside = |line: &&str| line.trim().is_empty() || line.starts_with(self.outer);
+        rest.split_inclusive('\n').take_while(is_inside).map(str::len).sum()
+    }
+
+    fn pieces(&self, code: &str, items: &[Item], parent: Option<usize>, part: Part) -> Vec<Piece> {
+        let mut found = Vec::new();
+        for item in items.iter().filter(|item| item.parent == parent) {
+            let whole = &code[item.range.clone()];
+            if item.kind == ItemKind::Import && parent.is_none() {
+                for import in imports::read(self.language, whole, &item.names) {
+                    found.push(Piece { part: Part::Import, names: import.names, text: import.text });
+                }
+                continue;
+            }
+            let white = white_of(whole, 0);
+            let outer = if part == Part::Member { self.outer } else { "" };
+            let moved = |line: &str| line.strip_prefix(white).map_or(line.to_owned(), |line| format!("{outer}{line}"));
+            let text: String = whole.split_inclusive('\n').map(moved).collect();
+            let text = text.trim_end().to_owned() + "\n";
+            found.push(Piece { part, names: item.names.clone(), text });
+        }
+        found
+    }
+
+    /// The decorators above the function in `items` that its file does not have.
+    fn decorators(&self, code: &str, items: &[Item]) -> Vec<String> {
+        let own = items.iter().find(|item| item.kind == ItemKind::Function && item.names.iter().any(|n| n == self.name));
+        let Some(own) = own.filter(|_| self.language == Language::Python) else { return Vec::new() };
+        let lines = code[own.range.clone()].lines().map(str::trim);
+        let above = lines.take_while(|line| !line.starts_with("def ") && !line.starts_with("async "));
+        let above: Vec<&str> = above.filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+        if !above.iter().all(|line| line.starts_with('@')) {
+            return Vec::new();
+        }
+        above.into_iter().filter(|line| !self.head.contains(line)).map(str::to_owned).collect()
+    }
+
+    /// What of these pieces the body needs and the file does not have, and imports of the library.
+    fn needed(&self, body: &str, mut pieces: Vec<Piece>, decorators: Vec<String>) -> Beside {
+        let mut code = [body, &decorators.join("\n")].join("\n");
+        let mut used = names(self.language, &code);
+        let mut beside = Beside { decorators, ..Beside::default() };
+        let defined = if pieces.is_empty() { HashSet::new() } else { self.defined() };
+        pieces.retain(|piece| !piece.names.iter().any(|name| name == self.name));
+        let mut kept = vec![false; pieces.len()];
+        // Keywords may stand among the names of a statement.
+        let builtins = rules::of(self.language).known.builtins;
+        let is_wanted = |piece: &Piece, used: &HashSet<String>| {
+            let is_new = |name: &String| used.contains(name) && !defined.contains(name);
+            piece.names.iter().any(|name| is_new(name) && !builtins.contains(&name.as_str()))
+        };
+        while let Some(at) = (0..pieces.len()).find(|&at| !kept[at] && is_wanted(&pieces[at], &used)) {
+            kept[at] = true;
+            used.extend(names(self.language, &pieces[at].text));
+            code += &pieces[at].text;
+        }
+        let is_known = |name: &str| {
+            self.mentions(name) || pieces.iter().zip(&kept).any(|(piece, &kept)| kept && piece.names.iter().any(|n| n == name))
+        };
+        let library = rules::of(self.language).known.imports(self.language, &code, is_known);
+        for (piece, _) in pieces.into_iter().zip(kept).filter(|(_, kept)| *kept) {
+            match piece.part {
+                Part::Member => beside.members.push(piece.text),
+                Part::Helper => beside.helpers.push(piece.text),
+                Part::Import => beside.imports.push(Import { text: piece.text, names: piece.names }),
+            }
+        }
+        beside.imports.extend(library.iter().flat_map(|text| imports::of_text(self.language, text)));
+        beside
+    }
+
+    /// The names that the file defines anywhere.
+    fn defined(&self) -> HashSet<String> {
+        let items = outline(self.language, self.known);
+        let imports = items.iter().filter(|item| item.kind == ItemKind::Import);
+        let imports = imports.flat_map(|item| imports::read(self.language, &self.known[item.range.clone()], &item.names));
+        let imported: Vec<String> = imports.flat_map(|import| import.names).collect();
+        items.iter().flat_map(|item| item.names.clone()).chain(imported).chain(self.package.iter().cloned()).collect()
+    }
+
+    /// Returns true if a name stands anywhere in the code of the file, or its package has it.
+    fn mentions(&self, name: &str) -> bool {
+        let has = || names(self.language, self.known).contains(name) || self.imports_path(name);
+        self.package.contains(name) || mentioned(self.known).any(|word| word == name) && has()
+    }
+
+    /// Returns true if an import names a path that ends so: in Go no word of code says that.
+    fn imports_path(&self, name: &str) -> bool {
+        self.language == Language::Go && imports::of_text(self.language, self.known).iter().any(|i| i.names.iter().any(|n| n == name))
+    }
+
+    /// The functions that the body calls and that neither its file nor `beside` defines. None where the file
+    /// imports names that it does not spell out.
+    pub fn undefined(&self, body: &str, beside: &Beside) -> Vec<String> {
+        if ["import *", "::*", "import ."].iter().any(|open| self.known.contains(open)) {
+            return Vec::new();
+        }
+        let mut code = body.to_owned();
+        let more = beside.helpers.iter().chain(&beside.members);
+        more.for_each(|text| code += text);
+        let of_helpers: HashSet<String> = outline(self.language, &beside.helpers.concat()).into_iter().flat_map(|i| i.names).collect();
+        let imported = |name: &str| beside.imports.iter().any(|import| import.names.iter().any(|n| n == name));
+        let is_defined = |name: &str| name == self.name || of_helpers.contains(name) || imported(name) || self.mentions(name);
+        known::undefined(self.language, &code, is_defined)
+    }
+}
+
+impl Beside {
+    /// Returns true if there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.imports.is_empty() && self.helpers.is_empty() && self.decorators.is_empty()
+    }
+
+    /// As the text behind a function of this name.
+    pub fn text(&self, name: &str) -> String {
+        let mut out = String::new();
+        for member in &self.members {
+            out += &format!("\n{member}");
+        }
+        if !self.decorators.is_empty() {
+            let head = format!("{}\ndef {name}(*_): ...\n", self.decorators.join("\n"));
+            out += &format!("\n{head}");
+        }
+        if !self.imports.is_empty() {
+            out.push('\n');
+        }
+        self.imports.iter().for_each(|import| out += &format!("{}\n", import.text));
+        for helper in &self.helpers {
+            out += &format!("\n{helper}");
+        }
+        out
+    }
+}
+
+/// The line that a text begins with has this white space in front.
+pub(in crate::code) fn white_of(text: &str, at: usize) -> &str {
+    let line = &text[text::line_start(text, at)..];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// A function's body with the code behind it. A block in braces is closed.
+pub(in crate::code) fn joined(language: Language, body: &str, indent: usize, behind: &str, outer: &str) -> String {
+    let rules = rules::of(language);
+    let body = body.trim_end();
+    let is_open = rules.lexicon.is_some() && (rules.function_end)(indent, &format!("{body}\n")).is_none();
+    let close = if is_open { format!("{outer}}}\n") } else { String::new() };
+    format!("{body}\n{close}{behind}")
+}

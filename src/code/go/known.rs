@@ -1,0 +1,24 @@
+//! Names that Go has without a definition.
+
+use crate::code::known::Known;
+
+pub(super) const KNOWN: Known = Known {
+    builtins: &[
+        "append", "any", "bool", "byte", "cap", "case", "chan", "clear", "close", "comparable", "complex",
+        "complex128", "complex64", "copy", "defer", "delete", "error", "float32", "float64", "for", "func",
+        "go", "if", "imag", "int", "int16", "int32", "int64", "int8", "interface", "len", "make", "map",
+        "max", "min", "new", "panic", "print", "println", "range", "real", "recover", "return", "rune",
+        "select", "string", "struct", "switch", "type", "uint", "uint16", "uint32", "uint64", "uint8",
+        "uintptr",
+    ],
+    library: &[
+        "bufio", "bytes", "cmp", "context", "errors", "fmt", "hash/fnv", "io", "log", "maps", "math",
+        "math/big", "math/bits", "math/cmplx", "math/rand", "net/http", "net/url", "os", "path/filepath",
+        "reflect", "regexp", "slices", "sort", "strconv", "strings", "sync", "sync/atomic", "time",
+        "unicode", "unicode/utf8", "encoding/json", "encoding/base64", "encoding/binary", "encoding/csv",
+        "encoding/hex", "crypto/md5", "crypto/sha1", "crypto/sha256", "container/heap", "container/list",
+        "html", "io/fs", "os/exec", "text/tabwriter",
+    ],
+    separator: "/",
+    import: |path| format!("import \"{path}\""),
+};

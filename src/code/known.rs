@@ -1,0 +1,108 @@
+//! Names that code uses without defining them, and what a language has of them without a definition.
+
+use std::collections::HashSet;
+
+use super::locals;
+use super::rules;
+use super::words::{Word, words};
+use crate::language::Language;
+
+/// What a language has without a definition in the file.
+pub(super) struct Known {
+    /// Functions and types that need no import, and keywords in front of a bracket.
+    pub builtins: &'static [&'static str],
+    /// Paths of its library that need an import. The last part of a path is its name in code. Names that
+    /// often stand for something else are left out.
+    pub library: &'static [&'static str],
+    /// Separates the parts of a path.
+    pub separator: &'static str,
+    /// The import of a path.
+    pub import: fn(&str) -> String,
+}
+
+impl Known {
+    /// The imports of its library that `code` needs and neither has nor finds among the names `is_defined`.
+    pub fn imports(&self, language: Language, code: &str, is_defined: impl Fn(&str) -> bool) -> Vec<String> {
+        let free = free_names(language, code);
+        let needed = self.library.iter().filter(|path| {
+            let (place, name) = path.rsplit_once(self.separator).unwrap_or(("", path));
+            let is_module = language == Language::Go || place.is_empty();
+            let is_used = |free: &FreeName| free.name == name && if is_module { free.is_module } else { free.is_alone };
+            free.iter().any(is_used) && !is_defined(name)
+        });
+        needed.map(|path| (self.import)(path)).collect()
+    }
+}
+
+/// A name that code uses and does not bind.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct FreeName {
+    pub name: String,
+    /// It is called.
+    pub is_called: bool,
+    /// Every use of it takes a member out of it.
+    pub is_module: bool,
+    /// It is used without a path in front.
+    pub is_alone: bool,
+}
+
+/// Words behind which a name is defined.
+const DEFINE: &[&str] = &[
+    "as", "class", "def", "enum", "fn", "func", "function", "import", "interface", "mod", "package", "struct",
+    "trait", "type", "use",
+];
+
+/// The names that `code` uses and does not bind, in the order in which they appear.
+pub(super) fn free_names(language: Language, code: &str) -> Vec<FreeName> {
+    let words = words(language, code);
+    let mut bound: HashSet<&str> = locals::bound(language, &words);
+    for line in words.split(|word| *word == Word::End) {
+        // All names of an import may be the ones that it binds.
+        if language == Language::Python && matches!(line.first().and_then(Word::name), Some("from" | "import")) {
+            bound.extend(line.iter().filter_map(Word::name));
+        }
+        let pairs = line.iter().zip(line.iter().skip(1));
+        let defined = pairs.filter(|(one, _)| one.name().is_some_and(|name| DEFINE.contains(&name)));
+        bound.extend(defined.filter_map(|(_, next)| next.name()));
+    }
+    let mut found: Vec<FreeName> = Vec::new();
+    let is = |at: Option<usize>, mark: char| at.and_then(|at| words.get(at)).is_some_and(|word| word.is(mark));
+    for (at, word) in words.iter().enumerate() {
+        let Some(name) = word.name().filter(|name| !name.starts_with(|c: char| c.is_ascii_digit())) else { continue };
+        let (before, after) = (at.checked_sub(1), Some(at + 1));
+        let is_member = is(before, '.') && !is(at.checked_sub(2), '.');
+        let is_keyword = is(after, '=') && !is(Some(at + 2), '=') && (is(before, '(') || is(before, ','));
+        let is_key = is(after, ':') && !is(Some(at + 2), ':') && (is(before, '{') || is(before, ','));
+        if is_member || is_keyword || is_key || bound.contains(name) {
+            continue;
+        }
+        let is_pathed = is(before, ':') && is(at.checked_sub(2), ':');
+        let takes = is(after, '.');
+        match found.iter_mut().find(|known| known.name == name) {
+            Some(known) => {
+                known.is_called |= is(after, '(') && !is_pathed;
+                known.is_module &= takes;
+                known.is_alone |= !is_pathed;
+            }
+            None => found.push(FreeName {
+                name: name.to_owned(),
+                is_called: is(after, '(') && !is_pathed,
+                is_module: takes,
+                is_alone: !is_pathed,
+            }),
+        }
+    }
+    found
+}
+
+/// The functions that `code` calls and that nothing defines: neither the language, nor its library, nor a
+/// name that `is_defined`.
+pub(super) fn undefined(language: Language, code: &str, is_defined: impl Fn(&str) -> bool) -> Vec<String> {
+    let known = &rules::of(language).known;
+    let is_there = |name: &str| {
+        let own = |path: &&str| path.rsplit(known.separator).next() == Some(name);
+        known.builtins.contains(&name) || known.library.iter().any(|path| own(&path)) || is_defined(name)
+    };
+    let free = free_names(language, code).into_iter();
+    free.filter(|free| free.is_called && !is_there(&free.name)).map(|free| free.name).collect()
+}

@@ -1,0 +1,201 @@
+//! A candidate as a change of its file: imports, helpers, members and decorators that come with a body.
+
+use std::fs;
+
+use bass_tui::code::{Place, Target, TargetSpec};
+use bass_tui::language::Language;
+
+fn target(file: &str, language: Language, name: &str) -> Target {
+    Target::in_text(file, language, &Place::Function(name.to_owned())).unwrap()
+}
+
+/// The file with the function of an answer in it.
+fn taken(file: &str, language: Language, name: &str, answer: &str) -> String {
+    let target = target(file, language, name);
+    let fenced = format!("Here it is:\n```{}\n{answer}```\nDone.", language.name());
+    let (candidate, ended) = target.requested().read(&fenced, true);
+    assert!(ended, "{candidate}");
+    // What streams is never taken back.
+    let mut seen = String::new();
+    for (at, _) in fenced.match_indices('\n') {
+        let (text, _) = target.requested().read(&fenced[..=at], false);
+        assert!(text.starts_with(seen.trim_end()), "{seen:?} became {text:?}");
+        seen = text;
+    }
+    assert_eq!(seen, candidate);
+    // Taken, it is read back as it is.
+    let program = target.splice(&candidate);
+    assert_eq!(String::from_utf8(target.splice_bytes(&candidate)).unwrap(), program);
+    program
+}
+
+#[test]
+fn imports_of_python_join_those_of_the_file() {
+    let file = "\"\"\"Text.\"\"\"\n\nimport os\nfrom typing import List\n\n\nTOP = 3\n\n\ndef f(xs: List[int]) -> float:\n    \"\"\"Doc.\"\"\"\n\n\ndef g():\n    return os\n";
+    let answer = "import os\nimport re\nimport json\nfrom typing import List, Dict\nfrom statistics import mean\n\ndef f(xs: List[int]) -> float:\n    seen: Dict[int, int] = {}\n    re.sub('a', 'b', '')\n    return mean(xs)\n";
+    let wanted = file
+        .replace("import os\nfrom typing import List\n", "import os\nfrom typing import List, Dict\nimport re\nfrom statistics import mean\n")
+        .replace("\"\"\"Doc.\"\"\"\n", "\"\"\"Doc.\"\"\"\n    seen: Dict[int, int] = {}\n    re.sub('a', 'b', '')\n    return mean(xs)\n");
+    assert_eq!(taken(file, Language::Python, "f", answer), wanted);
+    // A file without imports: behind its docstring, or at its beginning.
+    let file = "#!/usr/bin/env python3\n\"\"\"Text.\"\"\"\n\ndef f(x):\n    pass\n";
+    let wanted = "#!/usr/bin/env python3\n\"\"\"Text.\"\"\"\n\nimport re\n\n\ndef f(x):\n    return re.sub(x, x, x)\n";
+    let answer = "import re\ndef f(x):\n    return re.sub(x, x, x)\n";
+    assert_eq!(taken(file, Language::Python, "f", answer), wanted);
+    assert_eq!(
+        taken("def f(x):\n    pass\n", Language::Python, "f", answer),
+        "import re\n\n\ndef f(x):\n    return re.sub(x, x, x)\n"
+    );
+}
+
+#[test]
+fn helpers_stand_above_the_function_and_only_those_that_it_needs() {
+    let file = "import os\n\n\ndef twice(x):\n    return 2 * x\n\n\n# Counts.\ndef f(n):\n    ...\n\n\ndef g():\n    return f(1)\n";
+    let answer = "LIMIT = 9\nUNUSED = 1\n\ndef twice(x):\n    return x + x\n\ndef f(n):\n    return is_prime(n) and n < LIMIT and twice(n)\n\n# Tells primes.\ndef is_prime(n):\n    return all(n % d for d in divisors(n))\n\ndef divisors(n):\n    return range(2, n)\n\ndef other():\n    pass\n\nprint(f(3))\n";
+    let wanted = "import os\n\n\ndef twice(x):\n    return 2 * x\n\n\nLIMIT = 9\n\n\n# Tells primes.\ndef is_prime(n):\n    return all(n % d for d in divisors(n))\n\n\ndef divisors(n):\n    return range(2, n)\n\n\n# Counts.\ndef f(n):\n    return is_prime(n) and n < LIMIT and twice(n)\n\n\ndef g():\n    return f(1)\n";
+    assert_eq!(taken(file, Language::Python, "f", answer), wanted);
+}
+
+#[test]
+fn members_of_the_class_come_along() {
+    let file = "class Stack:\n    def __init__(self):\n        self.all = []\n\n    def push(self, x):\n        \"\"\"Adds x.\"\"\"\n\n    def pop(self):\n        return 1\n";
+    let answer = "class Stack:\n    def __init__(self):\n        self.other = []\n\n    def push(self, x):\n        self._grow()\n        self.all.append(abs_of(x))\n\n    def _grow(self):\n        text = \"\"\"a\nb\"\"\"\n\ndef abs_of(x):\n    return abs(x)\n";
+    let wanted = "def abs_of(x):\n    return abs(x)\n\n\nclass Stack:\n    def __init__(self):\n        self.all = []\n\n    def _grow(self):\n        text = \"\"\"a\nb\"\"\"\n\n    def push(self, x):\n        \"\"\"Adds x.\"\"\"\n        self._grow()\n        self.all.append(abs_of(x))\n\n    def pop(self):\n        return 1\n";
+    assert_eq!(taken(file, Language::Python, "Stack.push", answer), wanted);
+    let file = "struct S;\n\nimpl S {\n    /// Doc.\n    fn push(&self) -> u8 {\n        todo!()\n    }\n}\n";
+    let answer = "impl S {\n    fn push(&self) -> u8 {\n        self.one() + TWO\n    }\n\n    fn one(&self) -> u8 {\n        1\n    }\n}\n\nconst TWO: u8 = 2;\n";
+    let wanted = "struct S;\n\nconst TWO: u8 = 2;\n\nimpl S {\n    fn one(&self) -> u8 {\n        1\n    }\n\n    /// Doc.\n    fn push(&self) -> u8 {\n        self.one() + TWO\n    }\n}\n";
+    assert_eq!(taken(file, Language::Rust, "S.push", answer), wanted);
+}
+
+#[test]
+fn a_decorator_and_other_names_of_parameters_are_kept() {
+    let file = "import os\n\n\n@os.wraps\ndef fib(n):\n    pass\n";
+    let answer = "from functools import lru_cache\n\n@lru_cache(maxsize=None)\ndef fib(number):\n    if number < 2:\n        return number\n    return fib(number - 1) + fib(number - 2)\n";
+    let wanted = "import os\nfrom functools import lru_cache\n\n\n@lru_cache(maxsize=None)\n@os.wraps\ndef fib(n):\n    number = n\n    if number < 2:\n        return number\n    return fib(number - 1) + fib(number - 2)\n";
+    assert_eq!(taken(file, Language::Python, "fib", answer), wanted);
+    let file = "function add(a, b) {\n}\n";
+    let wanted = "function add(a, b) {\n  let x = a;\n  return x + b;\n}\n";
+    assert_eq!(taken(file, Language::JavaScript, "add", "function add(x, b) {\n  return x + b;\n}\n"), wanted);
+    let file = "package p\n\nfunc add(a, b int) int {\n}\n";
+    let wanted = "package p\n\nfunc add(a, b int) int {\n\tx := a\n\treturn x + b\n}\n";
+    assert_eq!(taken(file, Language::Go, "add", "func add(x, b int) int {\n\treturn x + b\n}\n"), wanted);
+}
+
+#[test]
+fn imports_of_go_stand_in_its_list() {
+    let body = "func f(s string) string {\n\treturn strings.ToUpper(fmt.Sprint(s, sort.IsSorted(nil)))\n}\n";
+    let answer = format!("package p\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"sort\"\n\t\"strings\"\n)\n\n{body}");
+    let stub = "func f(s string) string {\n}\n";
+    let cases = [
+        ("package p\n\n", "package p\n\nimport (\n\t\"fmt\"\n\t\"sort\"\n\t\"strings\"\n)\n\n"),
+        ("package p\n\nimport \"fmt\"\n\n", "package p\n\nimport (\n\t\"fmt\"\n\t\"sort\"\n\t\"strings\"\n)\n\n"),
+        (
+            "package p\n\nimport (\n\t\"bytes\"\n\t\"sort\"\n\n\t\"example.com/x\"\n)\n\n",
+            "package p\n\nimport (\n\t\"bytes\"\n\t\"fmt\"\n\t\"sort\"\n\t\"strings\"\n\n\t\"example.com/x\"\n)\n\n",
+        ),
+        (
+            "package p\n\nimport (\n\t\"fmt\"\n\tsort \"example.com/sort\"\n\t\"strings\"\n)\n\n",
+            "package p\n\nimport (\n\t\"fmt\"\n\tsort \"example.com/sort\"\n\t\"strings\"\n)\n\n",
+        ),
+    ];
+    for (head, wanted) in cases {
+        assert_eq!(taken(&format!("{head}{stub}"), Language::Go, "f", &answer), format!("{wanted}{body}"), "{head}");
+        // Packages of the library are known by their names.
+        let alone = taken(&format!("{head}{stub}"), Language::Go, "f", body);
+        assert_eq!(alone, format!("{wanted}{body}"), "{head}");
+    }
+}
+
+#[test]
+fn imports_of_javascript_follow_the_file() {
+    let body = "function f(p) {\n  return fs.readFileSync(join(p, 'a'));\n}\n";
+    let answer = format!("import fs from 'fs';\nimport {{ join }} from 'path';\n\n{body}");
+    let stub = "function f(p) {\n}\n";
+    let file = format!("'use strict';\n\nconst os = require('os');\n\n{stub}module.exports = {{ f }};\n");
+    let wanted = format!("'use strict';\n\nconst os = require('os');\nconst fs = require('fs');\nconst {{ join }} = require('path');\n\n{body}module.exports = {{ f }};\n");
+    assert_eq!(taken(&file, Language::JavaScript, "f", &answer), wanted);
+    let file = format!("import os from 'os';\n\nexport {stub}");
+    let wanted = format!("import os from 'os';\nimport fs from 'fs';\nimport {{ join }} from 'path';\n\nexport {body}");
+    assert_eq!(taken(&file, Language::TypeScript, "f", &answer), wanted);
+    let required = format!("const fs = require('fs');\nconst {{ join }} = require('path');\n\n{body}");
+    assert_eq!(taken(&file, Language::TypeScript, "f", &required), wanted);
+}
+
+#[test]
+fn uses_of_rust_stand_with_the_others_or_in_the_body() {
+    let answer = "use std::collections::HashMap;\nuse std::fmt::Write;\n\nfn f(n: u8) -> HashMap<u8, u8> {\n    HashMap::from([(n, n)])\n}\n";
+    let file = "use std::io;\n\nfn f(n: u8) -> std::collections::HashMap<u8, u8> {\n    todo!()\n}\n";
+    let wanted = "use std::io;\nuse std::collections::HashMap;\n\nfn f(n: u8) -> std::collections::HashMap<u8, u8> {\n    HashMap::from([(n, n)])\n}\n";
+    // A path in the head is no use of the name.
+    assert_eq!(taken(file, Language::Rust, "f", answer), wanted);
+    let file = "mod m {\n    /// Doc.\n    pub fn f(n: u8) -> u8 {\n        todo!()\n    }\n}\n";
+    let answer = "use std::collections::HashSet;\n\npub fn f(n: u8) -> u8 {\n    let s: HashSet<u8> = HashSet::new();\n    helper(n)\n}\n\nfn helper(n: u8) -> u8 {\n    n\n}\n";
+    let wanted = "mod m {\n    fn helper(n: u8) -> u8 {\n        n\n    }\n\n    /// Doc.\n    pub fn f(n: u8) -> u8 {\n        use std::collections::HashSet;\n        let s: HashSet<u8> = HashSet::new();\n        helper(n)\n    }\n}\n";
+    assert_eq!(taken(file, Language::Rust, "m.f", answer), wanted);
+}
+
+#[test]
+fn an_answer_goes_on_while_it_may_define_what_the_body_calls() {
+    let function = target("def f(n):\n    pass\n", Language::Python, "f").requested();
+    let head = "```python\ndef f(n):\n    return is_prime(n)\n";
+    assert_eq!(function.read(&format!("{head}\n\ndef is_pr\n"), false), ("    return is_prime(n)\n".to_owned(), false));
+    let (text, ended) = function.read(&format!("{head}\n\ndef is_prime(n):\n    return n > 1\n\n\nx = 1\n"), false);
+    assert!(ended && text.ends_with("\n\ndef is_prime(n):\n    return n > 1\n"), "{text}");
+    // Examples are no definitions.
+    assert!(function.read(&format!("{head}\n\nprint(f(1))\n"), false).1);
+    assert!(function.read(&format!("{head}\n\n# Example\nassert f(1)\n"), false).1);
+    assert!(function.read(&head.replace("is_prime", "abs").replace("```python\n", "```python\n"), false).0.contains("abs"));
+    let known = target("from x import *\ndef f(n):\n    pass\n", Language::Python, "f").requested();
+    assert!(known.read(&format!("{head}\n\ndef is_pr\n"), false).1, "it may be imported");
+}
+
+#[test]
+fn what_nothing_defines_is_named() {
+    let undefined = |file: &str, body: &str| target(file, Language::Python, "f").undefined(body);
+    let file = "import os\n\n\ndef g():\n    pass\n\n\ndef f(n, key):\n    pass\n";
+    assert_eq!(undefined(file, "    return factorize(n) + g() + key(n) + len(str(n))\n"), ["factorize"]);
+    assert!(undefined(file, "    def inner(x):\n        return x\n    h = inner\n    return h(inner(n)).foo()\n").is_empty());
+    assert!(undefined(file, "    return math.sqrt(n) + sqrt(n)\n").is_empty(), "imports are added");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.go");
+    fs::write(&path, "package p\n\nfunc f(n int) int {\n}\n").unwrap();
+    fs::write(folder.path().join("b.go"), "package p\n\nfunc half(n int) int { return n / 2 }\n\ntype T[X any] struct{}\n").unwrap();
+    let target = Target::read(&TargetSpec { path, place: Place::Function("f".to_owned()) }).unwrap();
+    assert_eq!(target.undefined("\treturn half(third(n))\n}\n"), ["third"]);
+    let answer = "```go\nfunc half(n int) int {\n\treturn n >> 1\n}\n\nfunc f(n int) int {\n\treturn half(n)\n}\n```\n";
+    let (candidate, _) = target.requested().read(answer, true);
+    assert!(!target.splice(&candidate).contains("half(n int)"), "the package has it");
+}
+
+#[test]
+fn one_candidate_is_written_shown_edited_and_undone_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.py");
+    let file = "\u{feff}import os\r\n\r\n\r\ndef f(n):\r\n    pass\r\n\r\n\r\nx = os\r\n";
+    fs::write(&path, file).unwrap();
+    let target = Target::read(&TargetSpec { path: path.clone(), place: Place::Function("f".to_owned()) }).unwrap();
+    let candidate = "    return half(math.pi)\n\n\ndef half(n):\n    return n / 2\n";
+    let wanted = "\u{feff}import os\r\nimport math\r\n\r\n\r\ndef half(n):\r\n    return n / 2\r\n\r\n\r\ndef f(n):\r\n    return half(math.pi)\r\n\r\n\r\nx = os\r\n";
+    let applied = target.apply(candidate, Some(&folder.path().join("backups"))).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), wanted);
+    applied.undo().unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), file);
+    let diff = target.diff(candidate);
+    assert!(diff.contains("+import math") && diff.contains("+def half(n):"), "{diff}");
+    assert_eq!(
+        target.completed(candidate),
+        "import os\nimport math\n\ndef half(n):\n    return n / 2\n\n\ndef f(n):\n    return half(math.pi)\n"
+    );
+    let (range, text) = target.replacement(candidate);
+    let replaced = [&target.text[..range.start], &text, &target.text[range.end..]].concat();
+    assert_eq!(replaced, target.splice(candidate));
+    // In an editor all of it can be changed.
+    let edited = target.splice(candidate).replace("n / 2", "n / 3").replace("half(math.pi)", "half(math.e)");
+    let (again, is_all) = target.candidate_in(&edited).unwrap();
+    assert_eq!((target.splice(&again), is_all), (edited, true));
+    // A stub that was edited is written with it.
+    let other = target.with_stub("def f(number):\n    \"\"\"Doc.\"\"\"\n").unwrap();
+    let written = String::from_utf8(other.splice_bytes(candidate)).unwrap();
+    assert_eq!(written, wanted.replace("def f(n):\r\n", "def f(number):\r\n    \"\"\"Doc.\"\"\"\r\n"));
+}
