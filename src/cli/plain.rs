@@ -94,7 +94,10 @@ impl Follower for Printer<'_> {
                 // A whole candidate waits for its verdict.
                 match reason {
                     FinishReason::Stop if self.job.has_tests() => {}
-                    FinishReason::Stop => self.candidate(*candidate, ""),
+                    FinishReason::Stop => {
+                        let lacking = self.job.lacking(text).unwrap_or_default();
+                        self.candidate(*candidate, &lacking);
+                    }
                     FinishReason::Length => {
                         let why = self.broken.remove(candidate);
                         self.candidate(*candidate, why.as_deref().unwrap_or("cut at the token limit, not tested"));

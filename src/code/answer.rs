@@ -12,7 +12,7 @@ use std::ops::Range;
 use super::edit::parts::{Around, joined};
 use super::outline::{ItemKind, outline};
 use super::rules::{self, Function};
-use super::words::{Word, names, words};
+use super::words::{Word, ends_in_string, names, words};
 use super::{Target, text};
 use crate::channels::{self, Parts};
 use crate::language::Language;
@@ -57,7 +57,7 @@ impl RequestedFunction {
         let answer = if over { answer } else { &answer[..answer.rfind('\n').map_or(0, |at| at + 1)] };
         let (answer, _) = text::decode_str(answer);
         let Some(said) = said(&answer, over) else { return (String::new(), false) };
-        let blocks = blocks(said);
+        let blocks = self.blocks(said, over);
         if blocks.is_empty() {
             return self.without_blocks(said, over);
         }
@@ -77,6 +77,30 @@ impl RequestedFunction {
             }
         }
         (spare.filter(|_| over).unwrap_or_default(), false)
+    }
+
+    /// Tells by its beginning whether a model that was to go on with the function has answered instead: it
+    /// opens a block of code, or repeats the function's head. `None` while that is open.
+    pub fn is_answered(&self, text: &str) -> Option<bool> {
+        let line = text.trim_start_matches('\n').trim_start_matches('\r');
+        let white = indentation(line);
+        let code = &line[white.len()..];
+        let opens = |mark: &str| code.starts_with(mark) || mark.starts_with(code);
+        if code.is_empty() || ["```", "~~~"].iter().any(|mark| opens(mark) && code.len() < mark.len()) {
+            return None;
+        }
+        if opens("```") || opens("~~~") {
+            return Some(true);
+        }
+        let name = own_name(&self.name);
+        let is_outside = text::width(white) <= text::width(&self.outer);
+        let head = self.head.lines().map(str::trim).find(|line| !name.is_empty() && line.contains(&format!("{name}(")));
+        let Some(head) = head.filter(|_| is_outside) else { return Some(false) };
+        let begin = &head[..head.find(&format!("{name}(")).unwrap_or(0) + name.len() + 1];
+        if code.starts_with(begin) {
+            return Some(true);
+        }
+        if begin.starts_with(code) { None } else { Some(false) }
     }
 
     /// The function in an answer without code blocks.
@@ -142,14 +166,23 @@ impl RequestedFunction {
     /// What stands around the function in its file.
     fn around(&self) -> Around<'_> {
         let name = own_name(&self.name);
-        Around { language: self.language, name, outer: &self.outer, known: &self.known, package: &self.package, head: &self.head }
+        Around {
+            language: self.language,
+            name,
+            outer: &self.outer,
+            known: &self.known,
+            package: &self.package,
+            head: &self.head,
+        }
     }
 
     /// Returns true if the answer may go on to define functions that are `undefined` so far: nothing but
     /// definitions stands behind the function.
     fn may_define(&self, code: &str, this: &Function, undefined: &[String]) -> bool {
         let is_comment = |text: &str| text.lines().all(|line| line.trim().starts_with(self.language.line_comment()));
-        let defines = |kind: ItemKind, names: &[String], text: &str| kind != ItemKind::Other || !names.is_empty() || is_comment(text);
+        let defines = |kind: ItemKind, names: &[String], text: &str| {
+            kind != ItemKind::Other || !names.is_empty() || is_comment(text)
+        };
         let items = outline(self.language, code);
         let mut behind = items.iter().filter(|item| item.range.start >= this.range.end);
         !undefined.is_empty() && behind.all(|item| defines(item.kind, &item.names, &code[item.range.clone()]))
@@ -227,6 +260,14 @@ impl RequestedFunction {
         if next.is_none() { Some(&body[at..]) } else { None }
     }
 
+    /// The code blocks of an answer. A fence in a string of the code, such as a docstring, does not close it.
+    fn blocks<'a>(&self, said: &'a str, over: bool) -> Vec<Block<'a>> {
+        let is_inside = |block: &Block<'_>| self.speaks(block.info) && ends_in_string(self.language, &block.text);
+        let found = blocks(said, &is_inside);
+        // A quote that is never closed is a mistake of the answer, and its fence is one.
+        if over && found.iter().any(|block| !block.closed) { blocks(said, &|_| false) } else { found }
+    }
+
     /// Returns true if a block of this kind can be the function's inside.
     fn speaks(&self, info: &str) -> bool {
         let word = info.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_ascii_lowercase();
@@ -242,7 +283,16 @@ impl Target {
         let (typed, known) = (self.typed.clone(), self.text.clone());
         let head = self.stub();
         let package = self.package.clone();
-        RequestedFunction { language: self.language, name: self.name.clone(), outer, inner, typed, known, package, head }
+        RequestedFunction {
+            language: self.language,
+            name: self.name.clone(),
+            outer,
+            inner,
+            typed,
+            known,
+            package,
+            head,
+        }
     }
 }
 
@@ -282,8 +332,9 @@ struct Block<'a> {
     closed: bool,
 }
 
-/// The code blocks of an answer.
-fn blocks(said: &str) -> Vec<Block<'_>> {
+/// The code blocks of an answer. A fence at which `is_inside` is true for the block so far is a line of its
+/// code.
+fn blocks<'a>(said: &'a str, is_inside: &dyn Fn(&Block<'a>) -> bool) -> Vec<Block<'a>> {
     let mut found: Vec<Block> = Vec::new();
     let mut open: Option<(&str, usize)> = None;
     for line in said.split_inclusive('\n') {
@@ -292,7 +343,7 @@ fn blocks(said: &str) -> Vec<Block<'_>> {
         match (open, found.last_mut()) {
             (Some((mark, outer)), Some(block)) => {
                 // A fence that is indented further is a line of the code.
-                if fence.starts_with(mark) && info.is_empty() && indent < outer + 4 {
+                if fence.starts_with(mark) && info.is_empty() && indent < outer + 4 && !is_inside(block) {
                     block.closed = true;
                     open = None;
                 } else {

@@ -48,8 +48,8 @@ pub(super) struct FreeName {
 
 /// Words behind which a name is defined.
 const DEFINE: &[&str] = &[
-    "as", "class", "def", "enum", "fn", "func", "function", "import", "interface", "mod", "package", "struct",
-    "trait", "type", "use",
+    "as", "class", "def", "enum", "fn", "func", "function", "import", "interface", "mod", "package", "struct", "trait",
+    "type", "use",
 ];
 
 /// The names that `code` uses and does not bind, in the order in which they appear.

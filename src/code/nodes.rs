@@ -48,7 +48,8 @@ impl Target {
     /// parse.
     pub fn nodes(&self, candidate: &str) -> Option<Vec<CodeNode>> {
         let rules = rules::of(self.language);
-        let kept = (rules.inside)(self.indent, &format!("{}{candidate}", self.typed)).saturating_sub(self.typed.len());
+        let kept = (rules.inside)(self.column(candidate), &format!("{}{candidate}", self.typed))
+            .saturating_sub(self.typed.len());
         let kept = candidate.get(..kept).unwrap_or(candidate);
         let parse = |text: &str| rules.grammars.iter().find_map(|grammar| syntax::parse(&grammar(), text));
         let tried = |before: &str, after: &str| {

@@ -7,11 +7,12 @@ impl Target {
     /// The new body: the lines under the stub and the model's text, trimmed to the function, in the
     /// indentation of the file, ending with one newline; empty if there is nothing.
     pub fn completion(&self, candidate: &str) -> String {
-        let trimmed = trim_candidate(self.language, self.indent, &format!("{}{candidate}", self.typed));
+        let column = self.column(candidate);
+        let trimmed = trim_candidate(self.language, column, &format!("{}{candidate}", self.typed));
         let Some(want) = &self.body_indent else { return trimmed };
-        let line = &self.text[text::line_start(&self.text, self.function.start)..self.function.start];
-        let outer = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
-        (rules::of(self.language).reindent)(&trimmed, outer, outer, want)
+        let outer = self.outer();
+        let own = if column < self.indent && !outer.contains('\t') { "" } else { outer };
+        (rules::of(self.language).reindent)(&trimmed, own, outer, want)
     }
 
     /// The whole text with `candidate` in place of the body, and what comes with it in its places. `candidate`
@@ -39,8 +40,19 @@ impl Target {
     /// Number of bytes to keep once a candidate has reached the end of the function. See
     /// [`super::function_end`].
     pub fn end_of(&self, candidate: &str) -> Option<usize> {
-        let end = super::function_end(self.language, self.indent, &format!("{}{candidate}", self.typed))?;
+        let end = super::function_end(self.language, self.column(candidate), &format!("{}{candidate}", self.typed))?;
         Some(end.saturating_sub(self.typed.len()))
+    }
+
+    /// Columns that a candidate's lines are indented by more. Those of the function's head, unless the
+    /// candidate begins no deeper: spaces below a head with tabs, or a method that is written like a function.
+    pub(super) fn column(&self, candidate: &str) -> usize {
+        let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+        let first = candidate.lines().find(is_code).filter(|_| self.typed.is_empty());
+        let Some(first) = first.filter(|_| rules::of(self.language).lexicon.is_none()) else { return self.indent };
+        let column = text::width(&first[..first.len() - first.trim_start().len()]);
+        let begins_another = ["def ", "class ", "async ", "@"].iter().any(|word| first.trim_start().starts_with(word));
+        if column == 0 || column > self.indent || begins_another { self.indent } else { column - 1 }
     }
 
     /// The bytes of the file with `candidate` in place of the body, and with the edited stub, in the file's

@@ -71,6 +71,12 @@ fn nested(language: Language, text: &str, depth: usize) -> Vec<Word> {
     out
 }
 
+/// Returns true if a string is open at the end of a text.
+pub(super) fn ends_in_string(language: Language, text: &str) -> bool {
+    let probe = format!("{text}\n.");
+    matches!(tokens(language, &probe).last(), Some((Kind::Text, token)) if token.ends_with('.'))
+}
+
 enum Kind {
     Name,
     Text,

@@ -41,7 +41,7 @@ pub use drafter::{ChainDrafter, Drafter, LookupDrafter, LookupSettings, ModelDra
 pub use event::{Event, FinishReason, RequestId, StepStats, Summary, thoughts_took_all};
 pub use profile::Profile;
 pub(crate) use rank::{Standing, rank};
-pub use request::{GenerateOptions, Reading, StopRules, TextStop, Thinks};
+pub use request::{Begins, GenerateOptions, Reading, StopRules, TextStop, Thinks};
 pub(crate) use stats::Stats;
 pub(crate) use stop::Text;
 

@@ -15,6 +15,9 @@ pub type TextStop = Arc<dyn Fn(&str) -> Option<usize> + Send + Sync>;
 /// is over, returns as much of that text as is certain, and whether nothing of it is to come any more.
 pub type Reading = Arc<dyn Fn(&str, bool) -> (String, bool) + Send + Sync>;
 
+/// Tells by its beginning whether a text is an answer to be read; `None` while that is open.
+pub type Begins = Arc<dyn Fn(&str) -> Option<bool> + Send + Sync>;
+
 /// The answer so far holds nothing but the model's thoughts.
 pub type Thinks = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
@@ -27,6 +30,10 @@ pub struct StopRules {
     pub text: Option<TextStop>,
     /// The part of an answer that is the candidate's text, for all other rules as well; `None`: all of it.
     pub reading: Option<Reading>,
+    /// Tells which texts are read so; `None`: all.
+    pub begins: Option<Begins>,
+    /// Text that repeats itself ends the candidate.
+    pub repetition: bool,
     /// Tells whether an answer is nothing but thoughts, to say so where it has used up its tokens; `None`: it
     /// never is.
     pub thinks: Option<Thinks>,
@@ -40,6 +47,8 @@ impl fmt::Debug for StopRules {
             .field("strings", &self.strings)
             .field("text", &self.text.is_some())
             .field("reading", &self.reading.is_some())
+            .field("begins", &self.begins.is_some())
+            .field("repetition", &self.repetition)
             .field("thinks", &self.thinks.is_some())
             .field("ignore_eos", &self.ignore_eos)
             .finish()

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::admission::{Need, Partition};
 use super::batch::Sink;
 use super::draft_length::{DraftLength, Policy, Table};
-use super::event::{Event, FinishReason, RequestId, Summary, thoughts_took_all};
+use super::event::{Event, FinishReason, RequestId, Summary};
 use super::rank::{Standing, rank};
 use super::request::GenerateOptions;
 use super::sequence::Sequence;
@@ -111,8 +111,10 @@ impl Group {
     /// A candidate has ended.
     pub fn finished(&mut self, sequence: &Sequence, reason: FinishReason, sink: Sink<'_>) {
         let text = sequence.text().to_owned();
-        if reason == FinishReason::Length && sequence.is_thought() {
-            let (candidate, why) = (sequence.id.index, thoughts_took_all(sequence.generated()));
+        if reason == FinishReason::Length
+            && let Some(why) = sequence.trouble()
+        {
+            let candidate = sequence.id.index;
             sink(self.id, Event::Broken { candidate, why });
         }
         self.end(sequence.id.index, reason, sequence.mean_logprob(), text, sequence.generated(), sink);

@@ -88,7 +88,7 @@ impl Sequence {
             }
             let piece = self.decoder.push(tokenizer, id);
             if !piece.is_empty() && self.text.push(&piece, &options.stop) {
-                reason = Some(FinishReason::Stop);
+                reason = Some(if self.text.is_repeating() { FinishReason::Length } else { FinishReason::Stop });
                 break;
             }
             if self.generated() >= options.max_tokens || self.tokens.len() >= limit.context {
@@ -112,7 +112,8 @@ impl Sequence {
     /// Ends its text, with what was still held back.
     pub fn flush(&mut self, tokenizer: &Tokenizer) {
         let rest = self.decoder.finish(tokenizer);
-        self.text.end(&rest, &self.options.stop);
+        // A character that was cut is no text.
+        self.text.end(rest.trim_end_matches(char::REPLACEMENT_CHARACTER), &self.options.stop);
     }
 
     /// How its tokens are drawn; only ids below `vocab` are.
@@ -131,9 +132,9 @@ impl Sequence {
         self.text.as_str()
     }
 
-    /// Nothing but the model's thoughts was written.
-    pub fn is_thought(&self) -> bool {
-        self.text.is_thought(&self.options.stop)
+    /// Why its text is of no use though it has ended.
+    pub fn trouble(&self) -> Option<String> {
+        self.text.trouble(&self.options.stop, self.generated())
     }
 
     /// Mean of the raw log-probabilities, 0 without tokens.

@@ -1,13 +1,19 @@
 //! The text of a candidate while it streams, and the rules on it that end it.
 
+use super::event::thoughts_took_all;
 use super::request::{Reading, StopRules};
 
 /// The text of one candidate. What has been given out is never taken back, except for trailing white space at
 /// the very end, and where an answer turns out at its end to be another one than it seemed.
 #[derive(Debug, Default)]
 pub struct Text {
-    /// Text that the model wrote, where the candidate is only a part of it.
+    /// Text that the model wrote, where the candidate is only a part of it, or may be.
     answer: String,
+    /// The text is an answer to be read; `None` while that is open.
+    is_answer: Option<bool>,
+    /// Bytes after which it is looked at for repetition again.
+    looked: usize,
+    repeats: bool,
     whole: String,
     shown: usize,
     ended: bool,
@@ -16,10 +22,51 @@ pub struct Text {
 impl Text {
     /// Adds text. Returns true if a rule ends the candidate: then the text is final.
     pub fn push(&mut self, piece: &str, rules: &StopRules) -> bool {
-        let Some(reading) = &rules.reading else { return self.add(piece, rules) };
-        self.answer.push_str(piece);
-        // An answer is read line by line: that is how much of it is certain.
-        piece.contains('\n') && self.read(reading, false, rules)
+        let ended = match (&rules.reading, self.is_answer) {
+            (None, _) | (_, Some(false)) => self.add(piece, rules),
+            (Some(reading), Some(true)) => {
+                self.answer.push_str(piece);
+                // An answer is read line by line: that is how much of it is certain.
+                piece.contains('\n') && self.read(reading, false, rules)
+            }
+            (Some(reading), None) => {
+                self.answer.push_str(piece);
+                self.is_answer = rules.begins.as_ref().map_or(Some(true), |begins| begins(&self.answer));
+                match self.is_answer {
+                    None => false,
+                    Some(true) => self.answer.contains('\n') && self.read(reading, false, rules),
+                    Some(false) => {
+                        let held = std::mem::take(&mut self.answer);
+                        self.add(&held, rules)
+                    }
+                }
+            }
+        };
+        ended || self.look(rules)
+    }
+
+    /// Ends a text that does nothing but repeat itself.
+    fn look(&mut self, rules: &StopRules) -> bool {
+        let text = if self.answer.is_empty() { &self.whole } else { &self.answer };
+        if !rules.repetition || text.len() < self.looked + LOOK {
+            return false;
+        }
+        self.looked = text.len();
+        self.repeats = repeats(text);
+        self.repeats
+    }
+
+    /// The text was ended because it repeats itself.
+    pub fn is_repeating(&self) -> bool {
+        self.repeats
+    }
+
+    /// Why a text that is cut is of no use: it holds nothing but thoughts, or repeats itself.
+    pub fn trouble(&self, rules: &StopRules, tokens: usize) -> Option<String> {
+        if self.repeats {
+            return Some(format!("it repeated itself and was ended after {tokens} tokens"));
+        }
+        self.is_thought(rules).then(|| thoughts_took_all(tokens))
     }
 
     /// Takes out of the answer what is the candidate's.
@@ -50,7 +97,9 @@ impl Text {
             .filter(|s| !s.is_empty())
             .filter_map(|s| self.whole[from..].find(s.as_str()).map(|at| from + at))
             .min();
-        let rule = rules.text.as_ref().and_then(|rule| rule(&self.whole)).map(|at| at.min(self.whole.len()));
+        // An answer ends where its reading says.
+        let rule = rules.text.as_ref().filter(|_| self.is_answer != Some(true));
+        let rule = rule.and_then(|rule| rule(&self.whole)).map(|at| at.min(self.whole.len()));
         if let Some(cut) = string.into_iter().chain(rule).min() {
             self.whole.truncate(floor_boundary(&self.whole, cut));
             self.ended = true;
@@ -61,11 +110,16 @@ impl Text {
     /// Ends the text, with what the decoder had still held back.
     pub fn end(&mut self, rest: &str, rules: &StopRules) {
         if !self.ended {
-            if let Some(reading) = &rules.reading {
+            if self.is_answer.is_none() && rules.reading.is_some() {
+                let begun = format!("{}{rest}\n", self.answer);
+                self.is_answer = Some(rules.begins.as_ref().is_none_or(|begins| begins(&begun) == Some(true)));
+            }
+            if let Some(reading) = rules.reading.as_ref().filter(|_| self.is_answer == Some(true)) {
                 self.answer.push_str(rest);
                 self.read(reading, true, rules);
             } else {
-                self.add(rest, rules);
+                let held = std::mem::take(&mut self.answer);
+                self.add(&(held + rest), rules);
             }
             self.ended = true;
         }
@@ -91,9 +145,35 @@ impl Text {
     }
 
     /// Nothing but the model's thoughts was written.
-    pub fn is_thought(&self, rules: &StopRules) -> bool {
+    fn is_thought(&self, rules: &StopRules) -> bool {
         self.whole.is_empty() && rules.thinks.as_ref().is_some_and(|thinks| thinks(&self.answer))
     }
+}
+
+/// Bytes of new text after which a text is looked at for repetition.
+const LOOK: usize = 64;
+/// Bytes at its end that are looked at.
+const TAIL: usize = 4096;
+/// Least bytes that repeat, and least repetitions: more than a table of equal rows has.
+const REPEATED: (usize, usize) = (600, 12);
+
+/// Returns true if the end of a text is one piece, again and again.
+fn repeats(text: &str) -> bool {
+    let tail: Vec<u8> = text.bytes().rev().take(TAIL).collect();
+    // The longest proper border of each prefix, by Knuth, Morris and Pratt: length less border is the period.
+    let mut borders = vec![0_usize; tail.len()];
+    for at in 1..tail.len() {
+        let mut border = borders[at - 1];
+        while border > 0 && tail[at] != tail[border] {
+            border = borders[border - 1];
+        }
+        borders[at] = border + usize::from(tail[at] == tail[border]);
+        let (length, period) = (at + 1, at + 1 - borders[at]);
+        if length >= REPEATED.0 && length >= REPEATED.1 * period {
+            return true;
+        }
+    }
+    false
 }
 
 /// Length of the longest end of `text` that could be the beginning of a stop string.
@@ -181,6 +261,52 @@ mod tests {
         assert!(!text.push("<a\nb", &rules));
         text.end("c", &rules);
         assert_eq!(text.as_str(), "a\nbc");
+    }
+
+    #[test]
+    fn text_that_repeats_itself_is_ended_and_tables_are_not() {
+        let rules = StopRules { repetition: true, ..StopRules::default() };
+        let written = |text: String| {
+            let mut whole = Text::default();
+            let ended = text.split_inclusive(' ').any(|piece| whole.push(piece, &rules));
+            assert_eq!(ended, whole.is_repeating());
+            (ended, whole.as_str().len())
+        };
+        let endless = format!("    x = 1\n{}", "    if x == 1:\n        x += 1\n".repeat(200));
+        let (ended, length) = written(endless.clone());
+        assert!(ended && length < 900, "{length}");
+        assert!(written("no line end, ".repeat(200)).0);
+        assert!(!written("    [0, 0, 0, 0],\n".repeat(30)).0);
+        assert!(!written((0..400).map(|i| format!("    x[{i}] = 1\n")).collect()).0);
+        let mut bench = Text::default();
+        assert!(!bench.push(&endless, &StopRules::default()), "only where that is asked for");
+        assert!(bench.trouble(&rules, 9).is_none());
+    }
+
+    #[test]
+    fn only_a_text_that_begins_as_an_answer_is_read_as_one() {
+        let reading: Reading = Arc::new(|answer: &str, _| {
+            let inside = answer.strip_prefix("```\n").unwrap_or_default();
+            inside.split_once("```").map_or((inside.to_owned(), false), |(inside, _)| (inside.to_owned(), true))
+        });
+        let begins: crate::engine::Begins = Arc::new(|text: &str| match text {
+            _ if text.starts_with("```") => Some(true),
+            _ if "```".starts_with(text) => None,
+            _ => Some(false),
+        });
+        let rules = StopRules { reading: Some(reading), begins: Some(begins), ..rules(&["END"]) };
+        let mut text = Text::default();
+        assert!(!text.push("`", &rules) && text.take(&rules).is_empty());
+        assert!(!text.push("`` or ", &rules) && !text.push("\na", &rules));
+        assert!(text.push("\n```", &rules) || text.as_str().is_empty(), "{text:?}");
+        let mut text = Text::default();
+        assert!(!text.push("``", &rules) && !text.push("`\na\n", &rules));
+        assert_eq!((text.take(&rules).as_str(), text.push("```\n", &rules), text.as_str()), ("a", true, "a\n"));
+        let mut text = Text::default();
+        assert!(!text.push("`", &rules) && text.push("x END", &rules) && text.as_str() == "`x ");
+        let mut text = Text::default();
+        text.end("``", &rules);
+        assert_eq!(text.as_str(), "``");
     }
 
     proptest! {

@@ -109,8 +109,11 @@ impl Problem {
     /// the row, else the end of the function.
     pub fn stop_rules(&self, window: &Window, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
-        if let Some(chat) = &window.chat {
-            prompt::chat::read_answers(&mut rules, chat, self.requested());
+        rules.repetition = defaults;
+        match &window.chat {
+            Some(chat) => prompt::chat::read_answers(&mut rules, chat, self.requested()),
+            None if defaults => prompt::chat::read_repeats(&mut rules, self.requested()),
+            None => {}
         }
         if !defaults {
             return rules;
@@ -118,7 +121,7 @@ impl Problem {
         if let Some(stop) = &self.stop {
             rules.strings.extend_from_slice(stop);
         } else {
-            if rules.reading.is_some() {
+            if window.chat.is_some() {
                 return rules;
             }
             let (language, indent) = (self.language, self.indent());

@@ -271,11 +271,13 @@ impl Job {
     /// function. Of a chat answer only the function counts.
     pub fn stop_rules(&self, window: &Window, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
-        if let (Some(chat), Some(target)) = (&window.chat, self.target()) {
-            prompt::chat::read_answers(&mut rules, chat, target.requested());
+        rules.repetition = defaults;
+        match (&window.chat, self.target()) {
+            (Some(chat), Some(target)) => prompt::chat::read_answers(&mut rules, chat, target.requested()),
+            (None, Some(target)) if defaults => prompt::chat::read_repeats(&mut rules, target.requested()),
+            _ => {}
         }
-        // An answer ends where its reading says.
-        if let Some(target) = self.target().filter(|_| defaults && rules.reading.is_none()).cloned() {
+        if let Some(target) = self.target().filter(|_| defaults && window.chat.is_none()).cloned() {
             rules.text = Some(Arc::new(move |text: &str| target.end_of(text)));
         }
         rules
@@ -327,6 +329,13 @@ impl Task for Job {
     fn preparation(&self, limits: Limits) -> Option<Trial> {
         let target = self.target().filter(|_| self.tests.as_ref().is_some_and(Tests::is_of_project))?;
         Some(Trial { program: target.text.clone(), ..self.trial(0, "", limits)? })
+    }
+
+    fn lacking(&self, completion: &str) -> Option<String> {
+        let names = self.target()?.undefined(completion);
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        (!names.is_empty())
+            .then(|| format!("it calls {}, which neither its file nor the answer defines", names.join(", ")))
     }
 
     fn duplicate_key(&self, _candidate: usize, completion: &str) -> String {
@@ -596,7 +605,10 @@ mod tests {
             "    return 2",
             "what was cut is kept as far as it goes"
         );
-        assert!(job.stop_rules(&Window::default(), &[], true).reading.is_none());
+        // Of a completion all is the candidate, unless it answers.
+        let rules = job.stop_rules(&Window::default(), &[], true);
+        assert_eq!(rules.begins.unwrap()("    return"), Some(false));
+        assert_eq!(rules.reading.unwrap()(answer, true).0, "    return 2 * x\n");
     }
 
     #[test]

@@ -26,6 +26,10 @@ pub trait Task: Send + Sync {
     fn preparation(&self, _limits: Limits) -> Option<Trial> {
         None
     }
+    /// A sentence about what a candidate calls and nothing defines, for one that is not tested.
+    fn lacking(&self, _text: &str) -> Option<String> {
+        None
+    }
     /// Equal for candidates that differ only in white space, blank lines or comments.
     fn duplicate_key(&self, candidate: usize, text: &str) -> String;
 }
@@ -384,7 +388,14 @@ impl State {
 
     fn test(&mut self, shared: &Arc<Mutex<Self>>, candidate: usize) {
         let Some(c) = self.candidates.get_mut(candidate).filter(|c| c.finish.is_some()) else { return };
-        let Some(trial) = self.task.trial(candidate, &c.text, self.limits) else { return };
+        let Some(trial) = self.task.trial(candidate, &c.text, self.limits) else {
+            if let Some(why) = self.task.lacking(&c.text) {
+                c.verdict = Verdict::not_run(&why);
+                let outcome = Ok(c.verdict.clone());
+                self.tell(Event::Verdict { candidate, outcome });
+            }
+            return;
+        };
         let Some(queue) = self.queue.clone() else { return };
         c.verdict = Verdict::not_run("its tests were cancelled");
         let turn = Turn { problem: self.problem, mean_logprob: c.mean_logprob.unwrap_or(0.0), candidate };

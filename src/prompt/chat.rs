@@ -58,6 +58,14 @@ pub fn read_answers(rules: &mut StopRules, chat: &Chat, function: RequestedFunct
     rules.thinks = Some(Arc::new(move |answer| code::prose(&whole(answer)).thinks));
 }
 
+/// Sets how a text is read that a model wrote behind the function's head: as it is, unless it answers with a
+/// block of code or repeats the head.
+pub fn read_repeats(rules: &mut StopRules, function: RequestedFunction) {
+    let begins = function.clone();
+    rules.begins = Some(Arc::new(move |text| begins.is_answered(text)));
+    rules.reading = Some(Arc::new(move |answer, over| function.read(answer, over)));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -98,10 +98,7 @@ fn the_body_is_found_in_whatever_is_around_it() {
 #[test]
 fn imports_that_the_function_needs_come_behind_it() {
     let answer = "```python\nfrom __future__ import annotations\nimport math\nfrom typing import (\n    Any,\n)\nimport re\n\ndef area(r):\n    return re, Any\n```";
-    assert_eq!(
-        whole(&python(), answer),
-        "    return re, Any\n\nfrom typing import (\n    Any,\n)\nimport re\n"
-    );
+    assert_eq!(whole(&python(), answer), "    return re, Any\n\nfrom typing import (\n    Any,\n)\nimport re\n");
 }
 
 #[test]
@@ -208,4 +205,47 @@ proptest! {
         }
         function.read(&answer, true);
     }
+}
+
+#[test]
+fn a_fence_in_a_docstring_does_not_close_its_block() {
+    let doc = "def area(r):\n    \"\"\"Area.\n\n```\narea(1)\n```\n    \"\"\"\n";
+    assert_eq!(whole(&python(), &format!("So:\n```python\n{doc}{BODY}```\n")), BODY);
+    assert!(!python().read(&format!("```python\n{doc}"), false).1);
+    // Of a quote that is not closed the block ends with the fence.
+    assert_eq!(whole(&python(), "```python\ndef area(r):\n    return \"\"\"a\n```\nBye."), "    return \"\"\"a\n");
+    let body = "    let a = \"\n```\n\";\n    a.len()\n";
+    let function = target("fn f() -> usize {\n}\n", Language::Rust, "f").requested();
+    assert_eq!(whole(&function, &format!("```rust\nfn f() -> usize {{\n{body}}}\n```\n")), format!("{body}}}\n"));
+}
+
+#[test]
+fn a_completion_that_answers_is_read_as_an_answer() {
+    let function = python();
+    for (text, is_answer) in [
+        ("    return r", Some(false)),
+        ("", None),
+        ("\n", None),
+        ("\n``", None),
+        ("```python\n", Some(true)),
+        ("~~~\n", Some(true)),
+        ("d", None),
+        ("def are", None),
+        ("def area(", Some(true)),
+        ("def other(", Some(false)),
+        ("    def area(x):\n", Some(false)),
+        ("    `", None),
+        ("    `x`", Some(false)),
+    ] {
+        assert_eq!(function.is_answered(text), is_answer, "{text:?}");
+    }
+    let method = target("class A:\n\tdef größe(self):\n\t\tpass\n", Language::Python, "A.größe").requested();
+    assert_eq!(method.is_answered("\tdef größe(self)"), Some(true));
+    assert_eq!(
+        whole(&method, "```python\ndef größe(self):\n    ä = 1\n    return ä\n```"),
+        "\t\tä = 1\n\t\treturn ä\n"
+    );
+    let go = target("package p\n\n// F.\nfunc f(n int) int {\n}\n", Language::Go, "f").requested();
+    assert_eq!(go.is_answered("func f("), Some(true));
+    assert_eq!(go.is_answered("\treturn f(n)"), Some(false));
 }

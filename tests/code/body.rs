@@ -273,3 +273,24 @@ proptest! {
         prop_assert_eq!(bare(&bytes), bare(&spliced));
     }
 }
+
+#[test]
+fn spaces_below_a_head_with_tabs_are_its_body() {
+    let file = "class A:\n\tdef f(self, x):\n\t\tpass\n\n\tdef g(self):\n\t\tpass\n";
+    let method = |file: &str| Target::in_text(file, Python, &Place::Function("A.f".to_owned())).unwrap();
+    let target = method(file);
+    let wanted = file.replacen("pass\n", "if x:\n\t\t\treturn 1\n\t\treturn 2\n", 1);
+    for candidate in [
+        "        if x:\n            return 1\n        return 2\n\n    def g(self):\n        return 3\n",
+        "\t\tif x:\n\t\t\treturn 1\n\t\treturn 2\n\n\tdef g(self):\n\t\treturn 3\n",
+    ] {
+        assert_eq!(target.splice(candidate), wanted, "{candidate}");
+    }
+    // A method that is written like a function.
+    let file = "class A:\n    def f(self, x):\n        pass\n";
+    let target = method(file);
+    let wanted = "class A:\n    def f(self, x):\n        if x:\n            return 1\n        return 2\n";
+    assert_eq!(target.splice("    if x:\n        return 1\n    return 2\n\nprint(1)\n"), wanted);
+    assert_eq!(target.splice("    def g(self):\n        return 1\n").matches("return").count(), 0);
+    assert_eq!(target.splice("x = 1\n").matches("x = 1").count(), 0);
+}

@@ -34,8 +34,14 @@ fn imports_of_python_join_those_of_the_file() {
     let file = "\"\"\"Text.\"\"\"\n\nimport os\nfrom typing import List\n\n\nTOP = 3\n\n\ndef f(xs: List[int]) -> float:\n    \"\"\"Doc.\"\"\"\n\n\ndef g():\n    return os\n";
     let answer = "import os\nimport re\nimport json\nfrom typing import List, Dict\nfrom statistics import mean\n\ndef f(xs: List[int]) -> float:\n    seen: Dict[int, int] = {}\n    re.sub('a', 'b', '')\n    return mean(xs)\n";
     let wanted = file
-        .replace("import os\nfrom typing import List\n", "import os\nfrom typing import List, Dict\nimport re\nfrom statistics import mean\n")
-        .replace("\"\"\"Doc.\"\"\"\n", "\"\"\"Doc.\"\"\"\n    seen: Dict[int, int] = {}\n    re.sub('a', 'b', '')\n    return mean(xs)\n");
+        .replace(
+            "import os\nfrom typing import List\n",
+            "import os\nfrom typing import List, Dict\nimport re\nfrom statistics import mean\n",
+        )
+        .replace(
+            "\"\"\"Doc.\"\"\"\n",
+            "\"\"\"Doc.\"\"\"\n    seen: Dict[int, int] = {}\n    re.sub('a', 'b', '')\n    return mean(xs)\n",
+        );
     assert_eq!(taken(file, Language::Python, "f", answer), wanted);
     // A file without imports: behind its docstring, or at its beginning.
     let file = "#!/usr/bin/env python3\n\"\"\"Text.\"\"\"\n\ndef f(x):\n    pass\n";
@@ -113,7 +119,9 @@ fn imports_of_javascript_follow_the_file() {
     let answer = format!("import fs from 'fs';\nimport {{ join }} from 'path';\n\n{body}");
     let stub = "function f(p) {\n}\n";
     let file = format!("'use strict';\n\nconst os = require('os');\n\n{stub}module.exports = {{ f }};\n");
-    let wanted = format!("'use strict';\n\nconst os = require('os');\nconst fs = require('fs');\nconst {{ join }} = require('path');\n\n{body}module.exports = {{ f }};\n");
+    let wanted = format!(
+        "'use strict';\n\nconst os = require('os');\nconst fs = require('fs');\nconst {{ join }} = require('path');\n\n{body}module.exports = {{ f }};\n"
+    );
     assert_eq!(taken(&file, Language::JavaScript, "f", &answer), wanted);
     let file = format!("import os from 'os';\n\nexport {stub}");
     let wanted = format!("import os from 'os';\nimport fs from 'fs';\nimport {{ join }} from 'path';\n\nexport {body}");
@@ -145,7 +153,9 @@ fn an_answer_goes_on_while_it_may_define_what_the_body_calls() {
     // Examples are no definitions.
     assert!(function.read(&format!("{head}\n\nprint(f(1))\n"), false).1);
     assert!(function.read(&format!("{head}\n\n# Example\nassert f(1)\n"), false).1);
-    assert!(function.read(&head.replace("is_prime", "abs").replace("```python\n", "```python\n"), false).0.contains("abs"));
+    assert!(
+        function.read(&head.replace("is_prime", "abs").replace("```python\n", "```python\n"), false).0.contains("abs")
+    );
     let known = target("from x import *\ndef f(n):\n    pass\n", Language::Python, "f").requested();
     assert!(known.read(&format!("{head}\n\ndef is_pr\n"), false).1, "it may be imported");
 }
@@ -155,12 +165,19 @@ fn what_nothing_defines_is_named() {
     let undefined = |file: &str, body: &str| target(file, Language::Python, "f").undefined(body);
     let file = "import os\n\n\ndef g():\n    pass\n\n\ndef f(n, key):\n    pass\n";
     assert_eq!(undefined(file, "    return factorize(n) + g() + key(n) + len(str(n))\n"), ["factorize"]);
-    assert!(undefined(file, "    def inner(x):\n        return x\n    h = inner\n    return h(inner(n)).foo()\n").is_empty());
+    assert!(
+        undefined(file, "    def inner(x):\n        return x\n    h = inner\n    return h(inner(n)).foo()\n")
+            .is_empty()
+    );
     assert!(undefined(file, "    return math.sqrt(n) + sqrt(n)\n").is_empty(), "imports are added");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.go");
     fs::write(&path, "package p\n\nfunc f(n int) int {\n}\n").unwrap();
-    fs::write(folder.path().join("b.go"), "package p\n\nfunc half(n int) int { return n / 2 }\n\ntype T[X any] struct{}\n").unwrap();
+    fs::write(
+        folder.path().join("b.go"),
+        "package p\n\nfunc half(n int) int { return n / 2 }\n\ntype T[X any] struct{}\n",
+    )
+    .unwrap();
     let target = Target::read(&TargetSpec { path, place: Place::Function("f".to_owned()) }).unwrap();
     assert_eq!(target.undefined("\treturn half(third(n))\n}\n"), ["third"]);
     let answer = "```go\nfunc half(n int) int {\n\treturn n >> 1\n}\n\nfunc f(n int) int {\n\treturn half(n)\n}\n```\n";

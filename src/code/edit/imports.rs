@@ -51,7 +51,8 @@ fn go_name(spec: &str) -> Option<String> {
         return (!matches!(own, "_" | ".")).then(|| own.to_owned());
     }
     let mut parts = path.trim_end_matches('"').rsplit('/');
-    let is_version = |part: &&str| part.len() > 1 && part[1..].bytes().all(|b| b.is_ascii_digit()) && part.starts_with('v');
+    let is_version =
+        |part: &&str| part.len() > 1 && part[1..].bytes().all(|b| b.is_ascii_digit()) && part.starts_with('v');
     let last = parts.find(|part| !is_version(part))?;
     Some(last.strip_prefix("go-").unwrap_or(last).split('.').next().unwrap_or(last).to_owned())
 }
@@ -60,7 +61,8 @@ fn go_name(spec: &str) -> Option<String> {
 /// the bytes that it replaces, and their new text.
 pub(super) fn merged(language: Language, text: &str, top: usize, new: &[Import]) -> (Range<usize>, String) {
     let items = outline(language, text);
-    let own = items.iter().filter(|item| item.kind == ItemKind::Import && item.parent.is_none() && item.range.end <= top);
+    let own =
+        items.iter().filter(|item| item.kind == ItemKind::Import && item.parent.is_none() && item.range.end <= top);
     let own: Vec<Range<usize>> = own.map(|item| item.range.clone()).collect();
     let Some((first, last)) = own.first().zip(own.last()) else {
         let at = place(language, text, top);
@@ -80,12 +82,15 @@ fn add(language: Language, lines: &mut Vec<String>, import: &Import, text: &str)
         Language::Python => {
             let list = import.text.split_once(" import ").filter(|(_, names)| is_plain(names));
             let same = list.and_then(|(from, names)| {
-                let is_same = |line: &&mut String| line.split_once(" import ").is_some_and(|(own, list)| own == from && is_plain(list));
+                let is_same = |line: &&mut String| {
+                    line.split_once(" import ").is_some_and(|(own, list)| own == from && is_plain(list))
+                };
                 lines.iter_mut().find(is_same).map(|line| (line, names))
             });
             match same {
                 Some((line, names)) => {
-                    let own: Vec<&str> = line[line.find(" import ").unwrap_or(0) + 8..].split(',').map(str::trim).collect();
+                    let own: Vec<&str> =
+                        line[line.find(" import ").unwrap_or(0) + 8..].split(',').map(str::trim).collect();
                     let new: Vec<&str> = names.split(',').map(str::trim).filter(|name| !own.contains(name)).collect();
                     let list: String = new.iter().flat_map(|name| [", ", name]).collect();
                     line.push_str(&list);
@@ -103,20 +108,23 @@ fn add(language: Language, lines: &mut Vec<String>, import: &Import, text: &str)
 
 /// A list of names without a bracket, a comment or another name for one.
 fn is_plain(names: &str) -> bool {
-    names.split(',').all(|name| name.trim().chars().all(|c| c.is_alphanumeric() || c == '_')) && !names.trim().is_empty()
+    names.split(',').all(|name| name.trim().chars().all(|c| c.is_alphanumeric() || c == '_'))
+        && !names.trim().is_empty()
 }
 
 /// Adds a path to the list of a Go file. A single import becomes a list.
 fn add_to_go(lines: &mut Vec<String>, import: &Import) {
     let spec = import.text.trim_start_matches("import").trim();
     let path = |line: &str| line.split('"').nth(1).unwrap_or_default().to_owned();
-    if let Some(open) = lines.iter().position(|line| line.trim_end().ends_with("import (") || line.trim() == "import(") {
+    if let Some(open) = lines.iter().position(|line| line.trim_end().ends_with("import (") || line.trim() == "import(")
+    {
         // Packages of the library are the first group as a rule; others have a domain.
         let is_of_group = |line: &&String| !line.trim().is_empty() && line.trim() != ")";
         let mut from = open + 1;
         let mut end = from + lines[from..].iter().take_while(is_of_group).count();
         let is_domain = |path: &str| path.split('/').next().is_some_and(|first| first.contains('.'));
-        let is_other = |lines: &[String]| lines.first().is_some_and(|line| is_domain(&path(line)) != is_domain(&path(spec)));
+        let is_other =
+            |lines: &[String]| lines.first().is_some_and(|line| is_domain(&path(line)) != is_domain(&path(spec)));
         if is_other(&lines[from..end]) && lines.get(end).is_some_and(|line| line.trim().is_empty()) {
             from = end + 1;
             end = from + lines[from..].iter().take_while(is_of_group).count();
@@ -149,7 +157,10 @@ fn in_style(import: &str, text: &str) -> String {
         if names.starts_with('{') || names.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$')) {
             return format!("const {} = require({}){end}", names.replace(" as ", ": "), path.trim());
         }
-    } else if is_module && !requires && let Some((names, path)) = bare.split_once("= require(") {
+    } else if is_module
+        && !requires
+        && let Some((names, path)) = bare.split_once("= require(")
+    {
         let names = names.trim().trim_start_matches("const ").trim_start_matches("let ").trim_start_matches("var ");
         if let Some(path) = path.strip_suffix(')') {
             return format!("import {} from {path}{end}", names.replace(": ", " as "));
@@ -166,7 +177,9 @@ fn place(language: Language, text: &str, top: usize) -> usize {
     for line in text[..top].split_inclusive('\n') {
         let bare = line.trim();
         let goes_on = match language {
-            Language::Python => bare.starts_with("#!") || bare.starts_with("# -*-") || bare.starts_with("# vim") && is_first,
+            Language::Python => {
+                bare.starts_with("#!") || bare.starts_with("# -*-") || bare.starts_with("# vim") && is_first
+            }
             Language::Go => return go_place(text, top),
             Language::Rust => bare.starts_with("//!") || bare.starts_with("#!["),
             Language::JavaScript | Language::TypeScript => {
@@ -180,7 +193,8 @@ fn place(language: Language, text: &str, top: usize) -> usize {
         at += line.len();
     }
     if language == Language::Python {
-        let is_docstring = |text: &str| ["\"", "'", "r\"", "R\""].iter().any(|quote| text.trim_start().starts_with(quote));
+        let is_docstring =
+            |text: &str| ["\"", "'", "r\"", "R\""].iter().any(|quote| text.trim_start().starts_with(quote));
         let doc = items.iter().find(|item| item.range.end <= top && item.range.end > at && item.names.is_empty());
         if let Some(doc) = doc.filter(|doc| is_docstring(&text[at..doc.range.end])) {
             at = doc.range.end;
@@ -210,7 +224,8 @@ fn alone(language: Language, text: &str, at: usize, new: &[Import]) -> String {
         add(language, &mut lines, import, text);
     }
     let before = if at == 0 { "" } else { "\n" };
-    let is_definition = ["def ", "class ", "async def ", "@"].iter().any(|word| text[at..].trim_start().starts_with(word));
+    let is_definition =
+        ["def ", "class ", "async def ", "@"].iter().any(|word| text[at..].trim_start().starts_with(word));
     let blank = text[at..].bytes().take_while(|&byte| byte == b'\n').count();
     let wanted = if language == Language::Python && is_definition { 2_usize } else { 1 };
     let after = "\n".repeat(wanted.saturating_sub(blank));

@@ -37,7 +37,8 @@ impl Target {
         self.end_of(candidate).unwrap_or(candidate.len()).min(candidate.len())
     }
 
-    fn outer(&self) -> &str {
+    /// The indentation of its head.
+    pub(super) fn outer(&self) -> &str {
         parts::white_of(&self.text, self.function.start)
     }
 
@@ -65,7 +66,13 @@ impl Target {
 
     /// A candidate with the code that comes with it.
     pub(super) fn with_beside(&self, candidate: &str, beside: &Beside) -> String {
-        parts::joined(self.language, candidate, self.indent, &beside.text(self.name.rsplit('.').next().unwrap_or_default()), self.outer())
+        parts::joined(
+            self.language,
+            candidate,
+            self.indent,
+            &beside.text(self.name.rsplit('.').next().unwrap_or_default()),
+            self.outer(),
+        )
     }
 
     /// Returns true if code comes with a candidate's function.
@@ -157,7 +164,9 @@ impl Target {
             && at.signature.split(|c: char| !c.is_alphanumeric()).any(|word| word == "mod")
         {
             let index = items.iter().position(|item| item == at);
-            let Some(inner) = items.iter().find(|item| item.parent == index && index.is_some() && holds(item)) else { break };
+            let Some(inner) = items.iter().find(|item| item.parent == index && index.is_some() && holds(item)) else {
+                break;
+            };
             at = inner;
         }
         let code = self.text[at.range.clone()].len() - self.text[at.range.clone()].trim_start_matches('\n').len();

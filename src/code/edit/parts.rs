@@ -128,7 +128,8 @@ impl Around<'_> {
 
     /// The decorators above the function in `items` that its file does not have.
     fn decorators(&self, code: &str, items: &[Item]) -> Vec<String> {
-        let own = items.iter().find(|item| item.kind == ItemKind::Function && item.names.iter().any(|n| n == self.name));
+        let own =
+            items.iter().find(|item| item.kind == ItemKind::Function && item.names.iter().any(|n| n == self.name));
         let Some(own) = own.filter(|_| self.language == Language::Python) else { return Vec::new() };
         let lines = code[own.range.clone()].lines().map(str::trim);
         let above = lines.take_while(|line| !line.starts_with("def ") && !line.starts_with("async "));
@@ -159,7 +160,8 @@ impl Around<'_> {
             code += &pieces[at].text;
         }
         let is_known = |name: &str| {
-            self.mentions(name) || pieces.iter().zip(&kept).any(|(piece, &kept)| kept && piece.names.iter().any(|n| n == name))
+            self.mentions(name)
+                || pieces.iter().zip(&kept).any(|(piece, &kept)| kept && piece.names.iter().any(|n| n == name))
         };
         let library = rules::of(self.language).known.imports(self.language, &code, is_known);
         for (piece, _) in pieces.into_iter().zip(kept).filter(|(_, kept)| *kept) {
@@ -177,7 +179,8 @@ impl Around<'_> {
     fn defined(&self) -> HashSet<String> {
         let items = outline(self.language, self.known);
         let imports = items.iter().filter(|item| item.kind == ItemKind::Import);
-        let imports = imports.flat_map(|item| imports::read(self.language, &self.known[item.range.clone()], &item.names));
+        let imports =
+            imports.flat_map(|item| imports::read(self.language, &self.known[item.range.clone()], &item.names));
         let imported: Vec<String> = imports.flat_map(|import| import.names).collect();
         items.iter().flat_map(|item| item.names.clone()).chain(imported).chain(self.package.iter().cloned()).collect()
     }
@@ -190,7 +193,8 @@ impl Around<'_> {
 
     /// Returns true if an import names a path that ends so: in Go no word of code says that.
     fn imports_path(&self, name: &str) -> bool {
-        self.language == Language::Go && imports::of_text(self.language, self.known).iter().any(|i| i.names.iter().any(|n| n == name))
+        self.language == Language::Go
+            && imports::of_text(self.language, self.known).iter().any(|i| i.names.iter().any(|n| n == name))
     }
 
     /// The functions that the body calls and that neither its file nor `beside` defines. None where the file
@@ -202,9 +206,11 @@ impl Around<'_> {
         let mut code = body.to_owned();
         let more = beside.helpers.iter().chain(&beside.members);
         more.for_each(|text| code += text);
-        let of_helpers: HashSet<String> = outline(self.language, &beside.helpers.concat()).into_iter().flat_map(|i| i.names).collect();
+        let of_helpers: HashSet<String> =
+            outline(self.language, &beside.helpers.concat()).into_iter().flat_map(|i| i.names).collect();
         let imported = |name: &str| beside.imports.iter().any(|import| import.names.iter().any(|n| n == name));
-        let is_defined = |name: &str| name == self.name || of_helpers.contains(name) || imported(name) || self.mentions(name);
+        let is_defined =
+            |name: &str| name == self.name || of_helpers.contains(name) || imported(name) || self.mentions(name);
         known::undefined(self.language, &code, is_defined)
     }
 }

@@ -74,7 +74,10 @@ pub fn request(
     }
     // Of an answer only a part is the candidate: what ends that does not end the answer.
     let stops: Vec<&String> = options.stop.strings.iter().take(STOPS).collect();
-    set("stop", (!stops.is_empty() && options.stop.reading.is_none()).then(|| json!(stops)));
+    set(
+        "stop",
+        (!stops.is_empty() && (options.stop.reading.is_none() || options.stop.begins.is_some())).then(|| json!(stops)),
+    );
     set("ignore_eos", options.stop.ignore_eos.then_some(json!(true)));
     body
 }

@@ -225,6 +225,7 @@ impl Writing {
         let stopped = !piece.is_empty() && c.text.push(piece, &self.options.stop);
         let too_long = c.bytes > self.options.max_tokens.saturating_mul(MOST_TOKEN);
         let reason = match choice.finish_reason.as_deref() {
+            _ if stopped && c.text.is_repeating() => Some(FinishReason::Length),
             _ if stopped => Some(FinishReason::Stop),
             Some("length") => Some(FinishReason::Length),
             Some(_) => Some(FinishReason::Stop),
@@ -254,9 +255,11 @@ impl Writing {
         }
         if let Some(reason) = reason {
             let c = &self.candidates[candidate];
-            let is_thought = c.text.is_thought(&self.options.stop) || c.has_thoughts && c.bytes == 0;
-            if reason == FinishReason::Length && is_thought {
-                self.tell(Event::Broken { candidate, why: thoughts_took_all(self.options.max_tokens) });
+            let most = self.options.max_tokens;
+            let unsaid = c.has_thoughts && c.bytes == 0;
+            let trouble = c.text.trouble(&self.options.stop, most).or(unsaid.then(|| thoughts_took_all(most)));
+            if let Some(why) = trouble.filter(|_| reason == FinishReason::Length) {
+                self.tell(Event::Broken { candidate, why });
             }
             self.end(candidate, reason);
         }
