@@ -8,6 +8,9 @@
 //!   makes one of an edited stub: the edits are written with the candidate.
 //! - A file that parses is read by its grammar (tree-sitter). Any other is read by tokens: brackets where
 //!   they balance, indentation where they do not.
+//! - A candidate is a change of its file (`edit/`): the body, and behind it in its text the imports, helpers,
+//!   members and decorators that come with it. Each goes to its place; imports of the library that the code
+//!   names are added.
 //! - A function ends with the brace that balances it. A candidate may contain that brace or not.
 //! - `apply` writes atomically and keeps line ends, byte order mark, mode and links. A file with several
 //!   names is written in place. A function that only moved is followed; any other change is refused.

@@ -26,7 +26,8 @@ pub fn edit(target: &Target, candidate: &str) -> Result<Option<(String, bool)>, 
         .map_or_else(|| format!("candidate.{}", target.language.extensions()[0]).into(), OsString::from);
     let file = folder.path().join(name);
     fs::write(&file, &before).map_err(wrong)?;
-    let arguments = arguments(&words, &file, 1 + target.text[..target.body.start].matches('\n').count());
+    let line = 1 + target.text[..target.body.start].matches('\n').count() + target.moves_by(candidate);
+    let arguments = arguments(&words, &file, line);
     let ended = Command::new(&words[0]).args(arguments).status();
     let ended = ended.map_err(|why| format!("the editor {} could not be started: {why}", words[0]))?;
     if !ended.success() {

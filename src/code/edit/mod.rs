@@ -135,6 +135,14 @@ impl Target {
         (range, text)
     }
 
+    /// Lines by which a candidate moves its function down.
+    pub fn moves_by(&self, candidate: &str) -> usize {
+        let lines = |text: &str| text.matches('\n').count();
+        let edits = self.edits(candidate);
+        let above = edits.iter().filter(|edit| edit.range.end <= self.function.start && edit.range != self.body);
+        above.map(|edit| lines(&edit.text).saturating_sub(lines(&self.text[edit.range.clone()]))).sum()
+    }
+
     /// The completed function for a reader, with what comes with it in front.
     pub fn completed(&self, candidate: &str) -> String {
         let edits = self.edits(candidate);

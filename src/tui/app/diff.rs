@@ -3,6 +3,7 @@
 use super::compare::{Comparison, compare, without_change};
 use super::effect::Effect;
 use super::state::State;
+use crate::code::Target;
 use crate::job::label;
 use crate::tui::keymap::Action;
 
@@ -89,7 +90,8 @@ impl State {
     /// The file with the focused candidate in it, and the line that its function begins on, from 0.
     pub fn preview(&self) -> Option<(String, usize)> {
         let candidate = self.run.as_ref()?.focused()?;
-        let line = self.job.target().map_or(0, |target| target.line.saturating_sub(1));
+        let line = |target: &Target| target.line.saturating_sub(1) + target.moves_by(&candidate.text);
+        let line = self.job.target().map_or(0, line);
         Some((self.job.program(&candidate.text), line))
     }
 

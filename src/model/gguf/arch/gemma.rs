@@ -32,15 +32,21 @@ pub const GEMMA2: Architecture = Architecture {
 fn second(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     ends(fields, spec)?;
     let soft_cap = fields.positive("attn_logit_softcapping")?.map(|cap| cap as f32);
-    // The 27B model, by its number of blocks, scales by the width that its heads would have without a field.
-    let scale = (spec.blocks.len() == 46).then(|| (spec.hidden as f32 / spec.heads.query as f32).sqrt().recip());
     windows(fields, spec, 2)?;
+    scale_by_width(spec, 46);
     for block in &mut spec.blocks {
-        let attention = &mut block.attention;
-        attention.soft_cap = soft_cap;
-        attention.scale = scale.unwrap_or(attention.scale);
+        block.attention.soft_cap = soft_cap;
     }
     Ok(())
+}
+
+/// The 27B models, known by their number of blocks, scale by the width that their heads would have without a
+/// field.
+fn scale_by_width(spec: &mut ModelSpec, blocks: usize) {
+    if spec.blocks.len() == blocks {
+        let scale = (spec.hidden as f32 / spec.heads.query as f32).sqrt().recip();
+        spec.blocks.iter_mut().for_each(|block| block.attention.scale = scale);
+    }
 }
 
 pub const GEMMA3: Architecture =
@@ -53,10 +59,9 @@ fn third(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     let base = fields.positive("rope.freq_base_swa")?.or(with_window?).unwrap_or(10_000.0);
     let without = without?.filter(|_| fields.get("rope.freq_base").is_none());
     windows(fields, spec, 6)?;
-    let scale = (spec.blocks.len() == 62).then(|| (spec.hidden as f32 / spec.heads.query as f32).sqrt().recip());
+    scale_by_width(spec, 62);
     for block in &mut spec.blocks {
         let attention = &mut block.attention;
-        attention.scale = scale.unwrap_or(attention.scale);
         if let (Some(base), Some(rotary)) = (without, &mut attention.rotary) {
             rotary.base = base;
         }
