@@ -11,7 +11,7 @@ fn template(text: &str) -> Template {
 }
 
 fn prompt(text: &str) -> String {
-    template(text).render().unwrap_or_else(|error| panic!("{error}: {text}")).prompt(" Hi {{ x }}\n")
+    template(text).render().unwrap_or_else(|error| panic!("{error}: {text}")).prompt("Hi {{ x }}")
 }
 
 /// Shapes of well-known templates, by what of the language they lean on.
