@@ -6,6 +6,7 @@
 
 mod jinja;
 mod json;
+mod objects;
 mod python;
 mod source;
 
@@ -273,7 +274,7 @@ impl Template {
 
     /// Runs it on `turns`, in a thread that may be left behind.
     fn run(&self, turns: &[(Role, String)], switch: Option<Switch>) -> Result<String, String> {
-        objects_stand_alone(&self.text)?;
+        objects::stand_alone(&self.text)?;
         let (template, mut turns, (send, receive)) = (self.clone(), turns.to_vec(), channel());
         if let (Some(Switch::Words(words)), Some((_, said))) =
             (switch, turns.iter_mut().rfind(|(role, _)| *role == Role::User))
@@ -369,24 +370,6 @@ impl Chat {
         }
         ends.extend(self.ends.iter().filter_map(|text| tokenizer.id(text)));
     }
-}
-
-/// Refuses templates that use their objects for anything but to keep values under a name: one that holds
-/// itself would be read without an end.
-fn objects_stand_alone(text: &str) -> Result<(), String> {
-    let words = source::words(text);
-    let is = |at: usize, word: &str| words.get(at).is_some_and(|(_, found)| *found == word);
-    let makes = |at: usize| is(at, "set") && is(at + 2, "=") && is(at + 3, "namespace") && is(at + 4, "(");
-    let names: Vec<&str> = (0..words.len()).filter(|&at| makes(at)).map(|at| words[at + 1].1).collect();
-    for (at, &(line, word)) in words.iter().enumerate().filter(|(at, _)| *at == 0 || !is(at - 1, ".")) {
-        let made = |back: usize| at.checked_sub(back).is_some_and(makes);
-        // Another value under the same name is none of them.
-        let given_anew = at > 0 && is(at - 1, "set") && is(at + 1, "=");
-        if word == "namespace" && !made(3) || names.contains(&word) && !given_anew && !is(at + 1, ".") {
-            return Err(format!("it uses `{word}` for more than to keep values, line {line}"));
-        }
-    }
-    Ok(())
 }
 
 /// The error in a line.

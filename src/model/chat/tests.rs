@@ -392,6 +392,10 @@ fn hostile_templates_end() {
         "{% set ns = namespace() %}{% set ns.a = ns %}{{ ns }}",
         "{% set ns = namespace() %}{% set ns.a = [ns] %}{{ ns.a | tojson }}",
         "{% set ns = namespace() %}{% set x = {'a': ns} %}{% set ns.x = x %}{{ x }}",
+        "{% macro f(a, x) %}{% set ns.a = x %}{% endmacro %}{% set ns = namespace() %}{{ f(1, ns) }}{{ ns }}",
+        "{% macro f(ns) %}{% set ns.a = [ns] %}{% endmacro %}{% set ns = namespace() %}{{ f(ns) }}{{ ns }}",
+        "{% macro f(ns) %}{% endmacro %}{% macro g(x) %}{% set x.a = x %}{% endmacro %}{% set f = g %}{% set ns = namespace() %}{{ f(ns) }}{{ ns.a }}",
+        "{% macro f(ns, x) %}{% set ns.a = x %}{% endmacro %}{% set ns = namespace() %}{{ f(ns, (ns)) }}{{ f(x=ns, ns=ns) }}{{ ns.a }}",
         "{% set n = namespace %}{% set ns = n() %}{% set ns.a = ns %}{{ ns }}",
         "{{ 'a' | indent(99999999999) }}",
         "{{ [1] | batch(99999999999, 'x') | list }}",
@@ -427,6 +431,14 @@ fn hostile_templates_end() {
     assert!(patience.contains("it takes more than 1 s"), "{patience}");
     let memory = template(&doubled).render().unwrap_err().to_string();
     assert!(memory.contains("more steps or memory"), "{memory}");
+}
+
+#[test]
+fn macros_may_count_in_objects() {
+    let text = "{%- macro next(text, state) -%}{%- set state.n = state.n + 1 -%}{{ text ~ state.n }}{%- endmacro -%}\
+                {%- macro twice(state, words=['a', 'b']) -%}{{ next('x', state) }}{{ next(words[0], state) }}{%- endmacro -%}\
+                {%- set state = namespace(n=0) -%}{{ twice(state) }}{{ messages[0].content }}{{ next((1, 2)[0], state) }}";
+    assert_eq!(prompt(text), "x1a2Hi {{ x }}13");
 }
 
 #[test]
