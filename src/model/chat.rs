@@ -343,13 +343,22 @@ impl Chat {
         [&self.before, words, &self.after].concat()
     }
 
-    /// The prompt that goes on with a conversation.
+    /// The prompt that goes on with a conversation. Some templates refuse a system's words: those are the
+    /// beginning of what the user says first.
     pub fn conversation(&self, turns: &[(Role, String)]) -> Result<String, ModelError> {
         let Some(template) = &self.template else {
             let last = turns.last().map_or("", |(_, words)| words);
             return Ok(self.prompt(last));
         };
-        template.run(turns, self.switch).map_err(|problem| failed(&template.path, &problem))
+        let run = |turns: &[_]| template.run(turns, self.switch);
+        let text = run(turns).or_else(|problem| match turns {
+            [(Role::System, system), (Role::User, first), rest @ ..] if !problem.starts_with(SLOW) => {
+                let first = (Role::User, [system.as_str(), "\n\n", first].concat());
+                run(&[&[first], rest].concat()).map_err(|_| problem)
+            }
+            _ => Err(problem),
+        });
+        text.map_err(|problem| failed(&template.path, &problem))
     }
 
     /// Texts before and after the user's words.

@@ -75,9 +75,16 @@ async fn route(
         }
         _ => match request.uri().path().strip_prefix("/v1/models/") {
             Some(name) if name == serving.info.model => Ok(answer::json(&serving.model())),
-            _ => Err(Refusal::unknown("unknown_path", "there is nothing at this path")),
+            _ => Err(Refusal::unknown("unknown_path", unknown(request.uri().path()))),
         },
     }
+}
+
+/// The sentence about an unknown path. Clients often lack the beginning of all paths of a protocol in their address.
+fn unknown(path: &str) -> String {
+    let longer = PATHS.iter().map(|(known, _)| *known).find(|known| known.strip_prefix("/v1") == Some(path));
+    let meant = longer.map(|known| format!("; {known} is there: the base address of a client ends in /v1"));
+    "there is nothing at this path".to_owned() + &meant.unwrap_or_default()
 }
 
 async fn complete(

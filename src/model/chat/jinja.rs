@@ -57,6 +57,7 @@ fn add_filters(environment: &mut Environment) {
     });
 }
 
+#[allow(clippy::needless_pass_by_value)] // so the engine calls a filter
 fn default(value: &Value, instead: Option<Value>, falsy: Option<bool>, more: Kwargs) -> Result<Value, Error> {
     let instead = instead.or(more.get("default_value")?);
     let falsy = falsy.or(more.get("boolean")?).unwrap_or(false);

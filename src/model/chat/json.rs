@@ -1,5 +1,7 @@
 //! Values as JSON, as Python writes it.
 
+use std::fmt::Write;
+
 use minijinja::value::{Kwargs, Value, ValueKind};
 use minijinja::{Error, State};
 
@@ -23,6 +25,7 @@ struct Json<'a> {
 }
 
 /// A value as JSON, with the arguments of Python's `json.dumps` in the order that templates know.
+#[allow(clippy::needless_pass_by_value)] // so the engine calls a filter
 pub fn text(
     state: &State,
     value: &Value,
@@ -131,7 +134,9 @@ impl Json<'_> {
                 '\t' => self.out += "\\t",
                 '\x08' => self.out += "\\b",
                 '\x0c' => self.out += "\\f",
-                '\0'..='\x1f' => self.out += &format!("\\u{:04x}", c as u32),
+                '\0'..='\x1f' => {
+                    let _ = write!(self.out, "\\u{:04x}", c as u32);
+                }
                 '\x7f'.. if self.ascii => {
                     self.out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
                 }

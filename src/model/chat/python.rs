@@ -281,6 +281,7 @@ fn width_of_format(format: &str, args: &[Value]) -> usize {
 }
 
 /// The lines of a text behind a margin.
+#[allow(clippy::needless_pass_by_value)] // so the engine calls a filter
 pub fn indented(
     state: &State,
     text: &str,

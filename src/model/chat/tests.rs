@@ -329,6 +329,19 @@ fn thinking_is_turned_off_where_a_template_has_a_switch() {
 }
 
 #[test]
+fn the_words_of_a_system_are_the_users_where_a_template_refuses_them() {
+    let gemma = SHAPES.iter().find(|(name, ..)| *name == "Gemma 2").unwrap().1;
+    let turns = |all: &[(Role, &str)]| all.iter().map(|(role, words)| (*role, (*words).to_owned())).collect::<Vec<_>>();
+    let chat = template(gemma).render().unwrap();
+    let said = chat.conversation(&turns(&[(Role::System, "Be brief."), (Role::User, "Hi")])).unwrap();
+    assert_eq!(said, "<s><start_of_turn>user\nBe brief.\n\nHi<end_of_turn>\n<start_of_turn>model\n");
+    // What is refused all the same is refused for its first reason.
+    let twice = turns(&[(Role::System, "Be brief."), (Role::User, "a"), (Role::User, "b")]);
+    let error = chat.conversation(&twice).unwrap_err().to_string();
+    assert!(error.contains("System role not supported"), "{error}");
+}
+
+#[test]
 fn how_an_answer_begins_is_told_by_the_template() {
     let opening = |text: &str| template(text).render().unwrap().opening().map(str::to_owned);
     let turns = |answer: &str, rest: &str| {

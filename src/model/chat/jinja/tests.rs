@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::super::{Role, Switch, Template};
 
 /// The cases of a file that differ, as sentences, by template; and the number of templates.
-fn differing(path: &PathBuf) -> (BTreeMap<String, Vec<String>>, usize) {
+fn differing(path: &Path) -> (BTreeMap<String, Vec<String>>, usize) {
     let file: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     let turns = |name: &Value| -> Vec<(Role, String)> {
         let of = |turn: &Value| {
@@ -49,7 +49,7 @@ fn every_part_of_the_language_is_as_in_jinja2() {
 #[test]
 #[ignore = "needs templates of other projects"]
 fn published_templates() {
-    let (differing, count) = differing(&std::env::var_os("TEMPLATES").expect("TEMPLATES=FILE").into());
+    let (differing, count) = differing(Path::new(&std::env::var_os("TEMPLATES").expect("TEMPLATES=FILE")));
     for (name, cases) in &differing {
         println!("{name}: {} differ, such as {:.2000}", cases.len(), cases[0]);
     }
