@@ -1,17 +1,22 @@
 //! Chat templates: how a model that was taught conversations is shown a request.
 //!
-//! A template is a program that came with a model. It is run once, with one turn of the user in it, of which
-//! nothing but the place is kept: what stands before the user's words, and what stands after them.
+//! A template is a program that came with a model. For requests of our own it is run once, with one turn of the
+//! user in it, of which nothing but the place is kept: what stands before the user's words, and what stands after
+//! them. For a conversation it is run on its words. `jinja` has its language.
+
+mod jinja;
+mod json;
+mod objects;
+mod python;
+mod source;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, State, context};
-use minijinja_contrib::pycompat::unknown_method_callback;
+use minijinja::{Error, ErrorKind, context};
 
 use super::fields::{self, Fields};
 use super::{ModelError, Tokenizer};
@@ -24,33 +29,17 @@ pub const SETTINGS: &str = "tokenizer_config.json";
 
 /// Longest template that is run; those of large models have up to twenty thousand bytes.
 const MOST_BYTES: usize = 1 << 16;
-/// Limit of a template in steps; 64 bytes count as a step.
-const FUEL: u64 = 200_000;
+/// Limit of a template in steps, and what a turn and each byte of what is said add to it.
+const STEPS: u64 = 200_000;
+const TURN_STEPS: u64 = 1000;
 /// Lists of lists can take for ever where no step is counted. None should take a hundredth of this.
 const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 /// A thread's room for the longest chain of operators that a template can be.
 const STACK: usize = 128 << 20;
-/// Deepest nesting of macros and loops.
-const DEPTH: usize = 100;
 /// How the sentence about a template begins that takes too long.
 const SLOW: &str = "it takes more than";
 /// Stands for the user's words while the template is run.
 const WORDS: &str = "5fJ2wordsQ7";
-/// The date that templates are told, always the same: a prompt must not depend on the day.
-const DATE: &[(&str, &str)] = &[
-    ("%Y", "2025"),
-    ("%y", "25"),
-    ("%m", "01"),
-    ("%d", "01"),
-    ("%-d", "1"),
-    ("%B", "January"),
-    ("%b", "Jan"),
-    ("%A", "Wednesday"),
-    ("%a", "Wed"),
-    ("%H", "00"),
-    ("%M", "00"),
-    ("%S", "00"),
-];
 /// Tokens that end a turn, in the templates of those models that have them.
 const TURN_ENDS: &[&str] = &[
     "<|im_end|>",
@@ -285,7 +274,7 @@ impl Template {
 
     /// Runs it on `turns`, in a thread that may be left behind.
     fn run(&self, turns: &[(Role, String)], switch: Option<Switch>) -> Result<String, String> {
-        objects_stand_alone(&self.text)?;
+        objects::stand_alone(&self.text)?;
         let (template, mut turns, (send, receive)) = (self.clone(), turns.to_vec(), channel());
         if let (Some(Switch::Words(words)), Some((_, said))) =
             (switch, turns.iter_mut().rfind(|(role, _)| *role == Role::User))
@@ -302,23 +291,6 @@ impl Template {
     }
 
     fn run_here(&self, turns: &[(Role, String)], switch: Option<Switch>) -> Result<String, Error> {
-        let mut environment = Environment::new();
-        // As the library does for which templates are written.
-        environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-        environment.set_auto_escape_callback(|_| AutoEscape::None);
-        environment.set_unknown_method_callback(method);
-        environment.set_fuel(Some(FUEL));
-        environment.set_recursion_limit(DEPTH);
-        environment.add_function("raise_exception", |text: String| -> Result<String, Error> {
-            Err(Error::new(ErrorKind::InvalidOperation, text))
-        });
-        environment.add_function("strftime_now", |format: String| {
-            DATE.iter().fold(format, |text, (code, value)| text.replace(code, value))
-        });
-        // There nothing is not iterable, and a line ends in one way only.
-        environment.add_test("iterable", |value: &Value| !value.is_none() && value.try_iter().is_ok());
-        let text = without_marks(&self.text.replace("\r\n", "\n").replace('\r', "\n"));
-        environment.add_template("chat", &text)?;
         let mut more: BTreeMap<&str, Value> =
             self.tokens.iter().map(|(name, text)| (name.as_str(), Value::from(text.as_str()))).collect();
         match switch {
@@ -327,6 +299,7 @@ impl Template {
             Some(Switch::Words(_)) | None => {}
         }
         let more = Value::from_pairs(more);
+        let said: u64 = turns.iter().map(|(_, words)| words.len() as u64 + TURN_STEPS).sum();
         let turns: Vec<Value> =
             turns.iter().map(|(role, words)| context! { role => role.name(), content => words }).collect();
         let asked = context! {
@@ -336,7 +309,7 @@ impl Template {
             documents => (),
             ..more
         };
-        environment.get_template("chat")?.render(asked)
+        jinja::render(&self.text, asked, STEPS + said)
     }
 }
 
@@ -365,30 +338,27 @@ impl Chat {
         self.opening.as_deref()
     }
 
-    /// The prompt in which the user says this.
+    /// The prompt in which the user says this, which has no white space at its ends.
     pub fn prompt(&self, words: &str) -> String {
-        [&self.before, words.trim(), &self.after].concat()
+        [&self.before, words, &self.after].concat()
     }
 
-    /// The prompt that goes on with a conversation. As with one turn, the template sees none of the words.
+    /// The prompt that goes on with a conversation. Some templates refuse a system's words: those are the
+    /// beginning of what the user says first.
     pub fn conversation(&self, turns: &[(Role, String)]) -> Result<String, ModelError> {
         let Some(template) = &self.template else {
             let last = turns.last().map_or("", |(_, words)| words);
             return Ok(self.prompt(last));
         };
-        // None begins like another.
-        let stand_in = |number: usize| format!("{WORDS}{number}e");
-        let shown: Vec<_> = turns.iter().enumerate().map(|(number, (role, _))| (*role, stand_in(number))).collect();
-        let text = template.run(&shown, self.switch).map_err(|problem| failed(&template.path, &problem))?;
-        let mut parts = text.split(WORDS);
-        let mut prompt = parts.next().unwrap_or_default().to_owned();
-        for part in parts {
-            let (number, rest) = part.split_once('e').unwrap_or((part, ""));
-            let turn = number.parse::<usize>().ok().and_then(|number| turns.get(number));
-            prompt.push_str(turn.map_or("", |(_, words)| words.trim()));
-            prompt.push_str(rest);
-        }
-        Ok(prompt)
+        let run = |turns: &[_]| template.run(turns, self.switch);
+        let text = run(turns).or_else(|problem| match turns {
+            [(Role::System, system), (Role::User, first), rest @ ..] if !problem.starts_with(SLOW) => {
+                let first = (Role::User, [system.as_str(), "\n\n", first].concat());
+                run(&[&[first], rest].concat()).map_err(|_| problem)
+            }
+            _ => Err(problem),
+        });
+        text.map_err(|problem| failed(&template.path, &problem))
     }
 
     /// Texts before and after the user's words.
@@ -409,93 +379,6 @@ impl Chat {
         }
         ends.extend(self.ends.iter().filter_map(|text| tokenizer.id(text)));
     }
-}
-
-/// Methods of Python's strings and dictionaries. Those whose results can be much larger than their arguments
-/// are the filters of the same name, which count it.
-fn method(state: &mut State, value: &Value, name: &str, args: &[Value]) -> Result<Value, Error> {
-    match (name, args) {
-        ("replace", [old, new]) => state.apply_filter(name, &[value.clone(), old.clone(), new.clone()]),
-        ("join", [items]) => state.apply_filter(name, &[items.clone(), value.clone()]),
-        ("replace" | "join" | "format", _) => Err(Error::from(ErrorKind::UnknownMethod)),
-        _ => unknown_method_callback(state, value, name, args),
-    }
-}
-
-/// Refuses templates that use their objects for anything but to keep values under a name: one that holds
-/// itself would be read without an end.
-fn objects_stand_alone(text: &str) -> Result<(), String> {
-    let words = words(text);
-    let is = |at: usize, word: &str| words.get(at).is_some_and(|(_, found)| *found == word);
-    let makes = |at: usize| is(at, "set") && is(at + 2, "=") && is(at + 3, "namespace") && is(at + 4, "(");
-    let names: Vec<&str> = (0..words.len()).filter(|&at| makes(at)).map(|at| words[at + 1].1).collect();
-    for (at, &(line, word)) in words.iter().enumerate().filter(|(at, _)| *at == 0 || !is(at - 1, ".")) {
-        let made = |back: usize| at.checked_sub(back).is_some_and(makes);
-        // Another value under the same name is none of them.
-        let given_anew = at > 0 && is(at - 1, "set") && is(at + 1, "=");
-        if word == "namespace" && !made(3) || names.contains(&word) && !given_anew && !is(at + 1, ".") {
-            return Err(format!("it uses `{word}` for more than to keep values, line {line}"));
-        }
-    }
-    Ok(())
-}
-
-/// The words and marks in the tags of a template, without strings, and their lines.
-fn words(text: &str) -> Vec<(usize, &str)> {
-    let mut found = Vec::new();
-    let (mut at, mut line, mut inside) = (0, 1, false);
-    while let Some(c) = text[at..].chars().next() {
-        let rest = &text[at..];
-        let mut len = c.len_utf8();
-        if !inside {
-            if rest.starts_with("{#") {
-                len = rest.find("#}").map_or(rest.len(), |end| end + 2);
-            } else if rest.starts_with("{{") || rest.starts_with("{%") {
-                (inside, len) = (true, 2);
-            }
-        } else if rest.starts_with("}}") || rest.starts_with("%}") {
-            (inside, len) = (false, 2);
-        } else if matches!(c, '"' | '\'') {
-            let mut escaped = false;
-            let end = rest[1..].find(|next: char| {
-                let ends = next == c && !escaped;
-                escaped = next == '\\' && !escaped;
-                ends
-            });
-            len = end.map_or(rest.len(), |end| end + 2);
-        } else if !c.is_whitespace() {
-            let is_word = |c: char| c.is_alphanumeric() || c == '_';
-            if is_word(c) {
-                len = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-            }
-            found.push((line, &rest[..len]));
-        }
-        line += rest[..len].matches('\n').count();
-        at += len;
-    }
-    found
-}
-
-/// The template without the tags that mark what a model is trained on.
-fn without_marks(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, tag)) = rest.split_once("{%") {
-        let (sign, name) = tag.split_at(tag.len() - tag.trim_start_matches(['-', '+']).len());
-        let name = name.trim_start();
-        let is = |word: &str| {
-            name.strip_prefix(word).is_some_and(|after| after.trim_start_matches([' ', '-', '+']).starts_with("%}"))
-        };
-        out.extend([before, "{%", sign]);
-        rest = &tag[sign.len()..];
-        for (mark, instead) in [("generation", " if true "), ("endgeneration", " endif ")] {
-            if is(mark) {
-                out.push_str(instead);
-                rest = &name[mark.len()..];
-            }
-        }
-    }
-    out + rest
 }
 
 /// The error in a line.

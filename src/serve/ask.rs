@@ -5,19 +5,31 @@ use serde_json::{Map, Value, json};
 
 use super::Serving;
 use super::answer::Refusal;
+use super::native::Native;
 use crate::engine::{GenerateOptions, MAX_CANDIDATES};
 use crate::model::Role;
 use crate::options::{self, SAMPLING, Settings};
 use crate::sampling::Sampling;
 use crate::source::{Prompt, Request};
 
-/// The two forms of `OpenAI`'s requests and answers.
+/// The forms of requests and answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Continues a text.
     Completion,
     /// Answers a conversation.
     Chat,
+    /// Continues a text, as Mistral does: a completion whose answer is a message.
+    Fim,
+    /// Continues a text in llama.cpp's own form.
+    Native,
+}
+
+impl Form {
+    /// True if a candidate is sent as a message.
+    pub fn has_messages(self) -> bool {
+        matches!(self, Self::Chat | Self::Fim)
+    }
 }
 
 /// A request for completions or an answer in a conversation.
@@ -38,14 +50,24 @@ pub struct CompletionRequest {
     pub ids: bool,
     /// Text before each answer, by prompt.
     pub echo: Vec<String>,
+    /// What only [`Form::Native`] has.
+    pub native: Native,
 }
 
 /// The JSON object of a request.
 pub struct Fields(Map<String, Value>);
 
 /// Fields of a request for options besides sampling, and the names of the options.
-const OPTIONS: &[(&str, &str)] =
-    &[("n", "n"), ("max_tokens", "max-tokens"), ("max_completion_tokens", "max-tokens"), ("stop", "stop")];
+const OPTIONS: &[(&str, &str)] = &[
+    ("n", "n"),
+    ("max_tokens", TOKENS_OPTION),
+    ("max_completion_tokens", TOKENS_OPTION),
+    (N_PREDICT, TOKENS_OPTION),
+    ("stop", "stop"),
+];
+const TOKENS_OPTION: &str = "max-tokens";
+/// As llama.cpp calls it; 0 reads the prompt for later requests.
+pub const N_PREDICT: &str = "n_predict";
 
 /// Default number of tokens of a completion, as for `OpenAI`.
 const TOKENS: usize = 16;
@@ -53,8 +75,8 @@ const TOKENS: usize = 16;
 const MOST_ALTERNATIVES: u64 = 20;
 /// Most prompts of a request.
 const MOST_PROMPTS: usize = 64;
-/// Most stop strings.
-const MOST_STOPS: usize = 16;
+/// Most stop strings; clients for code send all tokens of all models.
+const MOST_STOPS: usize = 64;
 
 impl Fields {
     /// Reads the body of a request.
@@ -64,6 +86,22 @@ impl Fields {
             Ok(_) => Err(Refusal::bad("the request is JSON, but no object: expected is {\"model\": …, …}")),
             Err(error) => Err(Refusal::bad(format!("the request is not JSON: {error}"))),
         }
+    }
+
+    /// A request with these fields.
+    pub fn of(fields: Map<String, Value>) -> Self {
+        Self(fields)
+    }
+
+    /// True if a field has one of the numbers by which clients say that they set nothing.
+    fn is_unset(&self, name: &str) -> bool {
+        let unset: &[i64] = match name {
+            "max_tokens" | "max_completion_tokens" | "seed" => &[-1],
+            N_PREDICT => &[-2, -1, 0],
+            "top_k" => &[-1, 0],
+            _ => &[],
+        };
+        self.get(name).and_then(Value::as_i64).is_some_and(|number| unset.contains(&number))
     }
 
     /// Value of a field, if present.
@@ -123,6 +161,7 @@ pub fn wrong(name: &str, found: &Value, expected: &str) -> Refusal {
 /// Reads a request.
 pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<CompletionRequest, Refusal> {
     if let Some(model) = fields.text("model")?
+        && !model.is_empty()
         && model != serving.info.model
     {
         let model = crate::untrusted::clean_line(model, 80);
@@ -134,15 +173,21 @@ pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<Completion
     settings.generate = GenerateOptions {
         n: 1,
         sampling: Sampling { temperature: 1.0, ..Sampling::GREEDY },
-        max_tokens: if form == Form::Chat { usize::MAX } else { TOKENS },
+        max_tokens: if form == Form::Completion { TOKENS } else { usize::MAX },
         seed: random(),
         stop: crate::engine::StopRules { ignore_eos: fields.flag("ignore_eos")?, ..Default::default() },
         ..settings.generate
     };
-    for (name, option) in OPTIONS {
+    for (name, option) in OPTIONS.iter().filter(|(name, _)| !fields.is_unset(name)) {
         fields.set(name, option, &mut settings)?;
     }
-    for option in options::of(SAMPLING) {
+    let is_silent = fields.get(N_PREDICT) == Some(&json!(0));
+    if is_silent {
+        settings.generate.max_tokens = 1;
+    } else if OPTIONS.iter().any(|(name, option)| *option == TOKENS_OPTION && fields.is_unset(name)) {
+        settings.generate.max_tokens = usize::MAX;
+    }
+    for option in options::of(SAMPLING).filter(|option| !fields.is_unset(&option.setting())) {
         fields.set(&option.setting(), option.name, &mut settings)?;
     }
     let mut options = settings.generate;
@@ -162,7 +207,7 @@ pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<Completion
     let logprobs = alternatives.is_some();
     options.alternatives = alternatives.unwrap_or(0);
     let prompts = match form {
-        Form::Completion => prompts(fields, serving)?,
+        Form::Completion | Form::Fim | Form::Native => prompts(fields, serving)?,
         Form::Chat => vec![conversation(fields, serving)?],
     };
     let mut echo = vec![String::new(); prompts.len()];
@@ -178,7 +223,8 @@ pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<Completion
     let ids = fields.flag("return_token_ids")?;
     let request = |prompt| Request { prompt, reference: None, options: options.clone() };
     let requests = prompts.into_iter().map(request).collect();
-    Ok(CompletionRequest { form, requests, sent, stream, counted, logprobs, ids, echo })
+    let native = Native::new(is_silent);
+    Ok(CompletionRequest { form, requests, sent, stream, counted, logprobs, ids, echo, native })
 }
 
 /// Number of alternatives to report for each token. `None` if not even its own log-probability is requested.
@@ -193,7 +239,8 @@ fn alternatives(form: Form, fields: &Fields) -> Result<Option<usize>, Refusal> {
         }
         Some(value) => return Err(wrong("logprobs", value, "true or false")),
     };
-    match (fields.get("top_logprobs").filter(|_| form == Form::Chat), told) {
+    let is_none = |value: &Value| told.is_none() && value.as_u64() == Some(0);
+    match (fields.get("top_logprobs").filter(|value| form.has_messages() && !is_none(value)), told) {
         (None, told) => Ok(told),
         (Some(value), _) if number(value).is_none() => {
             Err(wrong("top_logprobs", value, &format!("a number up to {MOST_ALTERNATIVES}")))
@@ -203,19 +250,37 @@ fn alternatives(form: Form, fields: &Fields) -> Result<Option<usize>, Refusal> {
     }
 }
 
+/// Fields that are not supported and would change the output, and the values with which they do not.
+fn changing() -> Vec<(&'static str, Vec<Value>)> {
+    let zero = || vec![json!(0), json!(0.0)];
+    let one = || vec![json!(1), json!(1.0)];
+    let nothing = || vec![json!([]), json!({}), json!("")];
+    let mut all: Vec<(&str, Vec<Value>)> = ["presence_penalty", "frequency_penalty", "mirostat", "dry_multiplier"]
+        .into_iter()
+        .chain(["xtc_probability", "n_probs", "min_tokens", "length_penalty"])
+        .map(|name| (name, zero()))
+        .collect();
+    all.extend(["repeat_penalty", "typical_p", "typ_p"].map(|name| (name, one())));
+    all.extend(
+        ["logit_bias", "tools", "functions", "grammar", "json_schema", "lora", "image_data"]
+            .map(|name| (name, nothing())),
+    );
+    all.extend(["guided_json", "guided_regex", "guided_choice", "guided_grammar"].map(|name| (name, Vec::new())));
+    all.extend(["audio", "web_search_options"].map(|name| (name, nothing())));
+    all.push(("modalities", vec![json!(["text"])]));
+    all.push(("response_format", vec![json!({ "type": "text" })]));
+    all.push(("chat_template_kwargs", vec![json!({}), json!({ "enable_thinking": false })]));
+    all
+}
+
 /// Refuses unsupported fields that would change the output.
-fn supported(fields: &Fields) -> Result<(), Refusal> {
-    let without_effect: [(&str, &[Value]); 7] = [
-        ("presence_penalty", &[json!(0), json!(0.0)]),
-        ("frequency_penalty", &[json!(0), json!(0.0)]),
-        ("logit_bias", &[json!({})]),
-        ("tools", &[json!([])]),
-        ("functions", &[json!([])]),
-        ("response_format", &[json!({ "type": "text" })]),
-        ("guided_json", &[]),
-    ];
-    let differs = |(name, none): &&(&str, &[Value])| fields.get(name).is_some_and(|value| !none.contains(value));
-    match without_effect.iter().find(differs) {
+pub fn supported(fields: &Fields) -> Result<(), Refusal> {
+    // Tools that are not to be called change nothing.
+    let is_called = fields.get("tool_choice").is_none_or(|choice| choice != "none");
+    let differs = |(name, none): &(&str, Vec<Value>)| {
+        (*name != "tools" || is_called) && fields.get(name).is_some_and(|value| !none.contains(value))
+    };
+    match changing().into_iter().find(differs) {
         Some((name, _)) => Err(Refusal::bad(format!("`{name}` is not supported here: leave it out"))),
         None => Ok(()),
     }
@@ -287,6 +352,8 @@ fn conversation(fields: &Fields, serving: &Serving) -> Result<Prompt, Refusal> {
         let text = match &message["content"] {
             Value::String(text) => Some(text.clone()),
             Value::Array(parts) => parts.iter().map(part).collect(),
+            // A turn of the model in which it called tools.
+            Value::Null if role == Role::Assistant => Some(String::new()),
             _ => None,
         };
         let text =

@@ -58,10 +58,15 @@ pub fn of_prompt<'a>(first: u32, rest: &'a Scores, text: &str, window: &Window) 
 
 /// The choice with this index.
 pub fn choice(request: &CompletionRequest, window: &Window, index: usize, said: &Said<'_>) -> Value {
+    if request.form == Form::Native {
+        let ids: Vec<u32> = said.tokens[said.before..].iter().map(|token| token.id).collect();
+        let ids = if request.ids { ids } else { Vec::new() };
+        return json!({ "index": index, "content": said.text, "tokens": ids, "stop": false });
+    }
     let mut choice = json!({ "index": index, "finish_reason": said.finish.map(reason), "logprobs": null });
     match request.form {
-        Form::Completion => choice["text"] = json!(said.text),
-        Form::Chat => {
+        Form::Completion | Form::Native => choice["text"] = json!(said.text),
+        Form::Chat | Form::Fim => {
             let mut message = json!({ "content": said.text });
             if !said.thoughts.is_empty() {
                 message["reasoning_content"] = json!(said.thoughts);
@@ -79,8 +84,8 @@ pub fn choice(request: &CompletionRequest, window: &Window, index: usize, said: 
     }
     if request.logprobs && (!said.tokens.is_empty() || !request.stream) {
         choice["logprobs"] = match request.form {
-            Form::Completion => of_completion(window, said),
-            Form::Chat => {
+            Form::Completion | Form::Native => of_completion(window, said),
+            Form::Chat | Form::Fim => {
                 json!({ "content": said.tokens.iter().map(|token| of_chat(window, token)).collect::<Vec<_>>() })
             }
         };

@@ -8,6 +8,7 @@
 //!   (`tests/cli/serving.rs`).
 //! - Several prompts of a request are separate requests to the engine, with a place each.
 //! - `inbox` is the one way from the engine to an answer. A full inbox ends the request. Dropping it cancels.
+//! - `native` turns requests of llama.cpp's own form into the fields of the other one.
 //! - `/v1/candidates` is one `job::Run`; its last event is `job::Report`, the object of `complete --json`.
 //!   All requests share one pool of trials.
 //! - `engine/room.rs` decides who begins next. It refuses a request that can never fit before anything is
@@ -26,6 +27,7 @@ mod choice;
 mod connection;
 mod inbox;
 mod metrics;
+mod native;
 mod routes;
 #[cfg(test)]
 mod tests;

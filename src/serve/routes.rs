@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::answer::{self, Answer, Refusal};
-use super::ask::{self, Fields, Form};
-use super::{MOST_REQUESTS, Serving, candidates, connection, writing};
+use super::ask::{self, CompletionRequest, Fields, Form};
+use super::{MOST_REQUESTS, Serving, candidates, connection, native, writing};
+use crate::engine::MAX_CANDIDATES;
 
 /// The paths and their methods.
 const PATHS: &[(&str, Method)] = &[
@@ -18,6 +19,10 @@ const PATHS: &[(&str, Method)] = &[
     ("/v1/models", Method::GET),
     ("/v1/completions", Method::POST),
     ("/v1/chat/completions", Method::POST),
+    ("/v1/fim/completions", Method::POST),
+    ("/infill", Method::POST),
+    ("/completion", Method::POST),
+    ("/props", Method::GET),
     ("/v1/candidates", Method::POST),
 ];
 
@@ -39,7 +44,9 @@ async fn route(
     request: Request<Incoming>,
 ) -> Result<Response<Answer>, Refusal> {
     serving.access.check(request.headers(), path == "/health")?;
-    if let Some(expected) = method.filter(|expected| request.method() != *expected) {
+    // What is asked with HEAD is answered without a body.
+    let asked = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+    if let Some(expected) = method.filter(|&expected| asked != expected) {
         return Err(Refusal::method(expected.as_str()));
     }
     match path {
@@ -50,21 +57,41 @@ async fn route(
             Ok(answer::text("text/plain; version=0.0.4; charset=utf-8", text))
         }
         "/v1/models" => Ok(answer::json(&json!({ "object": "list", "data": [serving.model()] }))),
-        "/v1/completions" => complete(serving, Form::Completion, request).await,
-        "/v1/chat/completions" => complete(serving, Form::Chat, request).await,
+        "/v1/completions" => {
+            complete(serving, |fields, serving| ask::read(Form::Completion, fields, serving), request).await
+        }
+        "/v1/chat/completions" => {
+            complete(serving, |fields, serving| ask::read(Form::Chat, fields, serving), request).await
+        }
+        "/v1/fim/completions" => {
+            complete(serving, |fields, serving| ask::read(Form::Fim, fields, serving), request).await
+        }
+        "/infill" => complete(serving, |fields, serving| native::read(fields, serving, true), request).await,
+        "/completion" => complete(serving, |fields, serving| native::read(fields, serving, false), request).await,
+        "/props" => Ok(answer::json(&serving.props())),
         "/v1/candidates" => {
             let (request, place) = taken(serving, request, candidates::read).await?;
             candidates::answer(serving, request, place).await
         }
         _ => match request.uri().path().strip_prefix("/v1/models/") {
             Some(name) if name == serving.info.model => Ok(answer::json(&serving.model())),
-            _ => Err(Refusal::unknown("unknown_path", "there is nothing at this path")),
+            _ => Err(Refusal::unknown("unknown_path", unknown(request.uri().path()))),
         },
     }
 }
 
-async fn complete(serving: &Arc<Serving>, form: Form, request: Request<Incoming>) -> Result<Response<Answer>, Refusal> {
-    let read = move |fields: &Fields, serving: &Serving| ask::read(form, fields, serving);
+/// The sentence about an unknown path. Clients often lack the beginning of all paths of a protocol in their address.
+fn unknown(path: &str) -> String {
+    let longer = PATHS.iter().map(|(known, _)| *known).find(|known| known.strip_prefix("/v1") == Some(path));
+    let meant = longer.map(|known| format!("; {known} is there: the base address of a client ends in /v1"));
+    "there is nothing at this path".to_owned() + &meant.unwrap_or_default()
+}
+
+async fn complete(
+    serving: &Arc<Serving>,
+    read: fn(&Fields, &Serving) -> Result<CompletionRequest, Refusal>,
+    request: Request<Incoming>,
+) -> Result<Response<Answer>, Refusal> {
     let (request, mut place) = taken(serving, request, read).await?;
     // Each prompt is a separate request to the engine.
     if let Some(more) = request.requests.len().checked_sub(1).filter(|&more| more > 0) {
@@ -95,10 +122,17 @@ impl Serving {
         places.map_err(|_| Refusal::busy(MOST_REQUESTS))
     }
 
-    /// The description of the model.
+    /// The description of the model, with its context under the names that clients read.
     fn model(&self) -> Value {
         let context = self.window.context;
         json!({ "id": self.info.model, "object": "model", "created": self.since, "owned_by": "bass-tui",
-                "max_model_len": context, "meta": { "n_ctx": context, "n_params": self.window.weights } })
+                "max_model_len": context, "context_length": context, "context_window": context,
+                "meta": { "n_ctx": context, "n_ctx_train": context, "n_params": self.window.weights } })
+    }
+
+    /// Facts about the server, for clients of llama.cpp.
+    fn props(&self) -> Value {
+        json!({ "default_generation_settings": { "n_ctx": self.window.context }, "total_slots": MAX_CANDIDATES,
+                "model_alias": self.info.model, "modalities": { "vision": false, "audio": false } })
     }
 }

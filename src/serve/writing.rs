@@ -31,6 +31,8 @@ struct Candidate {
     text: String,
     /// In a stream: the tokens that have not been sent.
     tokens: Scores,
+    /// Number of its tokens.
+    count: usize,
     finish: Option<FinishReason>,
     /// In a stream: true once anything of it has been sent.
     begun: bool,
@@ -87,7 +89,7 @@ struct Writing {
 
 impl Writing {
     fn new(serving: Arc<Serving>, request: CompletionRequest) -> Self {
-        let kind = if request.form == Form::Chat { "chatcmpl" } else { "cmpl" };
+        let kind = if request.form.has_messages() { "chatcmpl" } else { "cmpl" };
         let id = format!("{kind}-{}", serving.next_id());
         let empty = |n: usize| (0..n).map(|_| Candidate::default()).collect();
         let written = |n: usize| Written { candidates: empty(n), ..Written::default() };
@@ -122,6 +124,9 @@ impl Writing {
                 choices.push(choice(&self.request, &self.serving.window, choices.len(), &said));
             }
         }
+        if self.request.form == Form::Native {
+            return Ok(self.native(choices));
+        }
         let mut whole = self.frame(&choices, false);
         whole["usage"] = self.usage();
         Ok(whole)
@@ -130,6 +135,9 @@ impl Writing {
     /// Thoughts and answer in a text; of completions all of it is the answer. Both only grow while the text
     /// does.
     fn parts(&self, text: &str, over: bool) -> (String, String) {
+        if !self.request.native.is_sent() {
+            return <(String, String)>::default();
+        }
         let chat = self.serving.window.chat.as_ref().filter(|_| self.request.form == Form::Chat);
         let Some(chat) = chat else { return (String::new(), text.to_owned()) };
         let whole = format!("{}{text}", chat.begun());
@@ -158,6 +166,7 @@ impl Writing {
             Event::Tokens { candidate, text, ids, logprobs, alternatives, .. } => {
                 let of = written.candidates.get_mut(candidate)?;
                 of.text.push_str(&text);
+                of.count += ids.len();
                 of.tokens.ids.extend(ids);
                 of.tokens.logprobs.extend(logprobs);
                 of.tokens.alternatives.extend(alternatives);
@@ -186,6 +195,13 @@ impl Writing {
         let may_end = matches!(event, (_, Event::Done(_)));
         let about = self.take(event);
         if may_end && self.prompts.iter().all(|written| written.summary.is_some()) {
+            if self.request.form == Form::Native {
+                let nothing = |index| choice(&self.request, &self.serving.window, index, &Said::default());
+                let last = (0..self.prompts.len() * self.request.sent).map(nothing).collect();
+                let last = self.native(last);
+                let several = last.as_array().map_or(std::slice::from_ref(&last), Vec::as_slice);
+                return (several.iter().map(answer::event).collect(), true);
+            }
             let mut out = String::new();
             if self.request.counted {
                 let mut frame = self.frame(&[], true);
@@ -218,19 +234,34 @@ impl Writing {
         let said = Said { text, thoughts, tokens: &all, before, offset, finish };
         let number = prompt * self.request.sent + candidate;
         let mut choice = choice(&self.request, window, number, &said);
-        if first && self.request.form == Form::Chat {
+        if first && self.request.form.has_messages() {
             choice["delta"]["role"] = json!("assistant");
         }
         offset += all.iter().map(|token| token.width).sum::<usize>();
         self.prompts[prompt].candidates[candidate].offset = offset;
-        (answer::event(&self.frame(&[choice], true)), false)
+        let frame = if self.request.form == Form::Native { choice } else { self.frame(&[choice], true) };
+        (answer::event(&frame), false)
+    }
+
+    /// The answer in llama.cpp's own form: of several candidates a list.
+    fn native(&self, choices: Vec<Value>) -> Value {
+        let mut choices = choices.into_iter();
+        let mut told = Vec::new();
+        for Written { candidates, summary, .. } in &self.prompts {
+            let summary = summary.clone().unwrap_or_default();
+            for (Candidate { count, finish, .. }, mut said) in candidates.iter().zip(choices.by_ref()) {
+                said["model"] = json!(self.serving.info.model);
+                told.push(self.request.native.answer(said, *count, *finish, &summary));
+            }
+        }
+        if told.len() == 1 { told.remove(0) } else { Value::Array(told) }
     }
 
     fn frame(&self, choices: &[Value], piece: bool) -> Value {
         let object = match (self.request.form, piece) {
-            (Form::Completion, _) => "text_completion",
-            (Form::Chat, true) => "chat.completion.chunk",
-            (Form::Chat, false) => "chat.completion",
+            (Form::Completion | Form::Native, _) => "text_completion",
+            (Form::Chat | Form::Fim, true) => "chat.completion.chunk",
+            (Form::Chat | Form::Fim, false) => "chat.completion",
         };
         json!({ "id": self.id, "object": object, "created": self.serving.since, "model": self.serving.info.model,
                 "choices": choices })

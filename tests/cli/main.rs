@@ -3,6 +3,7 @@
 
 mod bench;
 mod chat;
+mod clients;
 mod contract;
 #[path = "../engine/gguf/delta.rs"]
 mod delta;

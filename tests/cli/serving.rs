@@ -276,7 +276,7 @@ fn conversations_go_through_the_template_of_the_model() {
         { "role": "system", "content": "Be brief." },
         { "role": "user", "content": [{ "type": "text", "text": "1 + 1? {{ messages }}" }] },
         { "role": "assistant", "content": "2" },
-        { "role": "user", "content": "2 + 2?" },
+        { "role": "user", "content": "    2 + 2?\n" },
     ]);
     let asked = |more: Value| {
         let mut body = json!({ "messages": messages, "seed": 5, "max_tokens": 6, "logprobs": true, "n": 2 });
@@ -284,7 +284,7 @@ fn conversations_go_through_the_template_of_the_model() {
         served.post("/v1/chat/completions", &body)
     };
     let whole = asked(json!({})).json();
-    let said = "<system>Be brief.</><user>1 + 1? {{ messages }}</><assistant>2</><user>2 + 2?</><assistant>";
+    let said = "<system>Be brief.</><user>1 + 1? {{ messages }}</><assistant>2</><user>    2 + 2?\n</><assistant>";
     let plain = served.complete(&json!({ "prompt": said, "seed": 5, "max_tokens": 6, "n": 2 }));
     for (choice, plain) in choices(&whole).iter().zip(choices(&plain)) {
         assert_eq!((&choice["message"]["content"], &choice["message"]["role"]), (&plain["text"], &"assistant".into()));

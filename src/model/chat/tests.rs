@@ -11,7 +11,7 @@ fn template(text: &str) -> Template {
 }
 
 fn prompt(text: &str) -> String {
-    template(text).render().unwrap_or_else(|error| panic!("{error}: {text}")).prompt(" Hi {{ x }}\n")
+    template(text).render().unwrap_or_else(|error| panic!("{error}: {text}")).prompt("Hi {{ x }}")
 }
 
 /// Shapes of well-known templates, by what of the language they lean on.
@@ -329,6 +329,19 @@ fn thinking_is_turned_off_where_a_template_has_a_switch() {
 }
 
 #[test]
+fn the_words_of_a_system_are_the_users_where_a_template_refuses_them() {
+    let gemma = SHAPES.iter().find(|(name, ..)| *name == "Gemma 2").unwrap().1;
+    let turns = |all: &[(Role, &str)]| all.iter().map(|(role, words)| (*role, (*words).to_owned())).collect::<Vec<_>>();
+    let chat = template(gemma).render().unwrap();
+    let said = chat.conversation(&turns(&[(Role::System, "Be brief."), (Role::User, "Hi")])).unwrap();
+    assert_eq!(said, "<s><start_of_turn>user\nBe brief.\n\nHi<end_of_turn>\n<start_of_turn>model\n");
+    // What is refused all the same is refused for its first reason.
+    let twice = turns(&[(Role::System, "Be brief."), (Role::User, "a"), (Role::User, "b")]);
+    let error = chat.conversation(&twice).unwrap_err().to_string();
+    assert!(error.contains("System role not supported"), "{error}");
+}
+
+#[test]
 fn how_an_answer_begins_is_told_by_the_template() {
     let opening = |text: &str| template(text).render().unwrap().opening().map(str::to_owned);
     let turns = |answer: &str, rest: &str| {
@@ -392,6 +405,10 @@ fn hostile_templates_end() {
         "{% set ns = namespace() %}{% set ns.a = ns %}{{ ns }}",
         "{% set ns = namespace() %}{% set ns.a = [ns] %}{{ ns.a | tojson }}",
         "{% set ns = namespace() %}{% set x = {'a': ns} %}{% set ns.x = x %}{{ x }}",
+        "{% macro f(a, x) %}{% set ns.a = x %}{% endmacro %}{% set ns = namespace() %}{{ f(1, ns) }}{{ ns }}",
+        "{% macro f(ns) %}{% set ns.a = [ns] %}{% endmacro %}{% set ns = namespace() %}{{ f(ns) }}{{ ns }}",
+        "{% macro f(ns) %}{% endmacro %}{% macro g(x) %}{% set x.a = x %}{% endmacro %}{% set f = g %}{% set ns = namespace() %}{{ f(ns) }}{{ ns.a }}",
+        "{% macro f(ns, x) %}{% set ns.a = x %}{% endmacro %}{% set ns = namespace() %}{{ f(ns, (ns)) }}{{ f(x=ns, ns=ns) }}{{ ns.a }}",
         "{% set n = namespace %}{% set ns = n() %}{% set ns.a = ns %}{{ ns }}",
         "{{ 'a' | indent(99999999999) }}",
         "{{ [1] | batch(99999999999, 'x') | list }}",
@@ -427,6 +444,14 @@ fn hostile_templates_end() {
     assert!(patience.contains("it takes more than 1 s"), "{patience}");
     let memory = template(&doubled).render().unwrap_err().to_string();
     assert!(memory.contains("more steps or memory"), "{memory}");
+}
+
+#[test]
+fn macros_may_count_in_objects() {
+    let text = "{%- macro next(text, state) -%}{%- set state.n = state.n + 1 -%}{{ text ~ state.n }}{%- endmacro -%}\
+                {%- macro twice(state, words=['a', 'b']) -%}{{ next('x', state) }}{{ next(words[0], state) }}{%- endmacro -%}\
+                {%- set state = namespace(n=0) -%}{{ twice(state) }}{{ messages[0].content }}{{ next((1, 2)[0], state) }}";
+    assert_eq!(prompt(text), "x1a2Hi {{ x }}13");
 }
 
 #[test]
