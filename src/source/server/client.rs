@@ -1,6 +1,6 @@
 //! Requests to one server: no redirects, bounded answers, the key to that server alone.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -169,7 +169,8 @@ impl Client {
     fn why(&self, error: &Error) -> String {
         let said = why(error);
         let is_encrypted = self.address.is_encrypted();
-        if is_encrypted && said.contains("corrupt message") {
+        let is_cut = matches!(error, Error::Io(error) if error.kind() == ErrorKind::UnexpectedEof);
+        if is_encrypted && (is_cut || said.contains("corrupt message")) {
             return format!("it does not speak TLS ({said}): does its address begin with http://?");
         }
         if !is_encrypted && matches!(error, Error::Protocol(_)) {
@@ -281,10 +282,8 @@ impl Connection {
             _ if matches!(inner, Some(Error::Timeout(_))) => {
                 ServerError::Silent { at, seconds: self.client.first.as_secs() }
             }
-            std::io::ErrorKind::UnexpectedEof => ServerError::Cut { at },
-            std::io::ErrorKind::InvalidData | std::io::ErrorKind::FileTooLarge => {
-                self.client.unusable(&error.to_string())
-            }
+            ErrorKind::UnexpectedEof => ServerError::Cut { at },
+            ErrorKind::InvalidData | ErrorKind::FileTooLarge => self.client.unusable(&error.to_string()),
             _ => ServerError::Unreachable { at, why: error.to_string() },
         }
     }

@@ -240,7 +240,7 @@ fn no_answer_lasts_for_ever_and_none_is_too_large() {
             std::thread::sleep(Duration::from_secs(3));
             let _ = out.flush();
         }),
-        ("it is not what is expected of a completion", |out| {
+        ("it is not JSON of a completion", |out| {
             begin(out);
             event(out, "{\"choices\":[{\"index\":0,\"text\":");
         }),

@@ -245,7 +245,8 @@ impl Writing {
         }
         // Some count again with each piece.
         reading.usage = chunk.usage.or(reading.usage);
-        let is_counted = chunk.usage.is_some();
+        // A count of its own is the last word, but for the mark of the end.
+        let is_counted = chunk.usage.is_some() && (chunk.choices.is_empty() || chunk.whole);
         for choice in chunk.choices.iter().filter(|choice| choice.index < n) {
             self.candidates[first + choice.index].is_told |= choice.ended.is_some();
             self.write(stream, first + choice.index, choice);

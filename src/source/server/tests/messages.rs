@@ -63,20 +63,25 @@ fn the_other_protocol_is_named() {
         let client = Client::new(Address::parse(address).unwrap(), None, QUICK, QUICK.silence).unwrap();
         ServerSource::open_with(client, Wishes::default()).err().unwrap().to_string()
     };
-    let plain = Server::good(Model::new(&["a\n"]));
-    let said = open(&plain.address.replace("http:", "https:"));
-    assert!(said.contains("does not speak TLS") && said.contains("http://"), "{said}");
+    // What says the same to everybody, and an address of it.
+    let always = |bytes: &'static [u8], scheme: &str| {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("{scheme}://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let _ = std::io::Read::read(&mut stream, &mut [0; 4096]);
+                let _ = stream.write_all(bytes);
+            }
+        });
+        address
+    };
+    for plain in [&b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n"[..], b""] {
+        let said = open(&always(plain, "https"));
+        assert!(said.contains("does not speak TLS") && said.contains("http://?"), "{said}");
+    }
     // An alert of TLS, which is what such a server says to a request in the clear.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let _ = std::io::Read::read(&mut stream, &mut [0; 4096]);
-            let _ = stream.write_all(b"\x15\x03\x01\x00\x02\x02\x46");
-        }
-    });
-    let said = open(&address);
-    assert!(said.contains("https://"), "{said}");
+    let said = open(&always(b"\x15\x03\x01\x00\x02\x02\x46", "http"));
+    assert!(said.contains("does not speak HTTP") && said.contains("https://?"), "{said}");
     let said = open("http://127.0.0.1:9");
     assert!(said.contains("cannot be reached") && said.to_lowercase().contains("refused"), "{said}");
 }
