@@ -104,7 +104,9 @@ pub const FRAMINGS: &[(&str, Framing)] = &[
     }),
     ("no mark of the end", |pieces, out| {
         head(out, STREAM);
-        pieces.iter().for_each(|piece| drop(write!(out, "data: {piece}\n\n")));
+        for piece in pieces {
+            let _ = write!(out, "data: {piece}\n\n");
+        }
     }),
     ("no reason at the end", |pieces, out| {
         let mut pieces = pieces.to_vec();
@@ -120,7 +122,7 @@ pub const FRAMINGS: &[(&str, Framing)] = &[
         send(out, "200 OK", "", &format!("\u{feff}{:#}", whole(pieces)));
     }),
     ("a JSON line for each piece", |pieces, out| {
-        let lines: String = pieces.iter().map(|piece| format!("{piece}\n")).collect();
+        let lines = pieces.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
         send(out, "200 OK", "content-type: application/x-ndjson\r\n", &lines);
     }),
     ("a list of pieces", |pieces, out| send(out, "200 OK", "", &json!(pieces).to_string())),

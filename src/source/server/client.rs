@@ -153,15 +153,16 @@ impl Client {
             _ => String::new(),
         };
         let parts = [about_key, said].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-        let mut said = if parts.is_empty() { "it does not say why".to_owned() } else { parts.join(": ") };
-        match (status.as_u16(), header("retry-after")) {
-            (404 | 405, _) => said += &format!(" (asked was {})", url.split('?').next().unwrap_or(url)),
+        let said = if parts.is_empty() { "it does not say why".to_owned() } else { parts.join(": ") };
+        let more = match (status.as_u16(), header("retry-after")) {
+            (404 | 405, _) => format!(" (asked was {})", url.split('?').next().unwrap_or(url)),
             (429 | 503, Some(time)) if time.trim().parse::<f64>().is_ok() => {
-                said += &format!(" (it asks to wait {} s)", time.trim());
+                format!(" (it asks to wait {} s)", time.trim())
             }
-            (429 | 503, Some(time)) => said += &format!(" (it asks to wait until {})", self.words(time)),
-            _ => {}
-        }
+            (429 | 503, Some(time)) => format!(" (it asks to wait until {})", self.words(time)),
+            _ => String::new(),
+        };
+        let said = said + &more;
         ServerError::Status { at, status: status.as_u16(), said, raw: self.without_key(&text) }
     }
 

@@ -34,6 +34,7 @@ mod error;
 mod lines;
 mod nearby;
 mod probe;
+mod reading;
 mod retreat;
 #[cfg(test)]
 mod tests;
@@ -94,17 +95,17 @@ impl ServerSource {
     /// Asks the server what it has and what it can do.
     pub fn open(address: Address, key: Option<Key>, wishes: Wishes<'_>) -> Result<Self, ServerError> {
         let patience = Patience { pause: PAUSE, ..Patience::default() };
-        let open = |address| Self::open_with(Client::new(address, key.clone(), patience, FIRST)?, wishes);
         let other = address.other();
-        open(address).or_else(|error| match other {
+        let opened = Self::open_with(Client::new(address, key.clone(), patience, FIRST)?, wishes);
+        match (opened, other) {
             // Nothing there that can be used.
-            Some(other)
+            (Err(error), Some(other))
                 if error.is_absence() || matches!(error, ServerError::Model { .. } | ServerError::Answer { .. }) =>
             {
-                open(other).map_err(|_| error)
+                Self::open_with(Client::new(other, key, patience, FIRST)?, wishes).map_err(|_| error)
             }
-            _ => Err(error),
-        })
+            (opened, _) => opened,
+        }
     }
 
     fn open_with(client: Client, wishes: Wishes<'_>) -> Result<Self, ServerError> {

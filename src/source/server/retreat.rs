@@ -105,7 +105,9 @@ impl Refused {
     pub fn apply(&self, body: &mut Value) {
         let Some(body) = body.as_object_mut() else { return };
         let all = self.0.lock().map(|all| all.clone()).unwrap_or_default();
-        all.iter().for_each(|retreat| retreat.apply(body));
+        for retreat in all {
+            retreat.apply(body);
+        }
     }
 
     /// Settings that have been left out.

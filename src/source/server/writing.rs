@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::ServerError;
 use super::answer::{Choice, Chunk, Ended, Usage};
-use super::asking::{Ending, Stream, chunks};
-use super::client::{Client, Connection};
+use super::asking::{Ending, Stream};
+use super::client::Client;
+use super::reading::{News, Reading};
 use crate::engine::{
     Event, FinishReason, GenerateOptions, Standing, Stats, StepStats, Summary, Text, rank, thoughts_took_all,
 };
@@ -23,58 +23,8 @@ const WAITING: usize = 64;
 /// Bytes of text per token: a server that writes more of them does not keep to the limit.
 const MOST_TOKEN: usize = 256;
 
-/// Shortest time of writing that a speed is told of, and its least share of all the time.
-const MEASURABLE: Duration = Duration::from_millis(10);
-const SHARE: u32 = 50;
-
 /// Sentence about a candidate whose model stopped after its thoughts.
 const THOUGHTS_ALONE: &str = "the model wrote thoughts and no answer: raise --max-tokens, which its thoughts may have used up, or choose a model that answers without thinking";
-
-/// Messages of a thread that reads a stream.
-enum News {
-    Chunk(Chunk),
-    Ended(Result<Ending, ServerError>),
-}
-
-/// Tells the end of a thread, also of one that breaks off.
-struct Reader {
-    number: usize,
-    send: SyncSender<(usize, News)>,
-    ended: Result<Ending, ServerError>,
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        let _ = self.send.send((self.number, News::Ended(self.ended.clone())));
-    }
-}
-
-/// A stream that is being read.
-struct Reading {
-    connection: Connection,
-    stream: Stream,
-    asked: Instant,
-    /// Time of its last message; `None` before its answer begins, which the connection has its own limit for.
-    heard: Option<Instant>,
-    /// Times of its first and last text.
-    text: Option<(Instant, Instant)>,
-    /// It came in one piece.
-    whole: bool,
-    has_begun: bool,
-    usage: Option<Usage>,
-    over: bool,
-    /// Its candidates are those of other streams now.
-    replaced: bool,
-}
-
-impl Reading {
-    /// Its text came one piece after another, so that its speed can be told.
-    fn is_spread(&self) -> bool {
-        let Some((first, last)) = self.text else { return false };
-        let (took, all) = (last - first, last - self.asked);
-        !self.whole && took >= MEASURABLE && took * SHARE >= all
-    }
-}
 
 /// A candidate that is being written.
 #[derive(Default)]
@@ -134,7 +84,9 @@ impl Writing {
     /// Makes the requests and tells what comes of them, to the end.
     pub fn run(mut self, streams: Vec<Stream>) {
         self.tell(Event::Prefill { done: 0, total: 0 });
-        streams.into_iter().for_each(|stream| self.start(stream));
+        for stream in streams {
+            self.start(stream);
+        }
         self.follow();
         // Nobody waits for streams that have not ended.
         self.readings.iter().for_each(|reading| reading.connection.close());
@@ -143,29 +95,10 @@ impl Writing {
 
     /// Makes a request.
     fn start(&mut self, stream: Stream) {
-        let connection = self.client.connect();
         let number = self.readings.len();
-        self.readings.push(Reading {
-            connection: connection.clone(),
-            stream: stream.clone(),
-            asked: Instant::now(),
-            heard: None,
-            text: None,
-            whole: false,
-            has_begun: false,
-            usage: None,
-            over: false,
-            replaced: false,
-        });
-        let (client, send) = (self.client.clone(), self.send.clone());
-        let read = move || {
-            let mut reader = Reader { number, send, ended: Ok(Ending::Closed) };
-            let send = reader.send.clone();
-            reader.ended = chunks(&client, &connection, &stream, true, &mut |chunk| {
-                send.send((number, News::Chunk(chunk))).is_ok()
-            });
-        };
-        if let Err(error) = thread::Builder::new().name("server".to_owned()).spawn(read) {
+        let (reading, started) = Reading::start(&self.client, stream, number, &self.send);
+        self.readings.push(reading);
+        if let Err(error) = started {
             let said = format!("a thread could not be started: {error}");
             let at = self.client.address.to_string();
             self.ended(number, Err(ServerError::GaveUp { at, said, raw: String::new() }));
@@ -324,7 +257,9 @@ impl Writing {
         match ended {
             Ok(Ending::Apart) => self.apart(stream, &open),
             Ok(Ending::Whole) => {
-                begun.into_iter().for_each(|candidate| self.finish(candidate, FinishReason::Stop));
+                for candidate in begun {
+                    self.finish(candidate, FinishReason::Stop);
+                }
                 if self.readings[stream].stream.n > 1 {
                     self.apart(stream, &untouched);
                 } else {
@@ -338,7 +273,10 @@ impl Writing {
 
     /// Asks for candidates of a stream one by one.
     fn apart(&mut self, stream: usize, candidates: &[usize]) {
-        self.readings[stream].replaced |= !candidates.is_empty();
+        if !candidates.is_empty() {
+            // The others count.
+            self.readings[stream].usage.get_or_insert_default();
+        }
         for &candidate in candidates {
             let alone = self.readings[stream].stream.alone(candidate);
             self.start(alone);
@@ -419,7 +357,7 @@ impl Writing {
         let counted: Vec<Usage> = self.readings.iter().filter_map(|reading| reading.usage).collect();
         let written = counted.iter().map(|usage| usage.completion_tokens).sum();
         summary.prompt_tokens = counted.iter().map(|usage| usage.prompt_tokens).max().unwrap_or(0);
-        let is_counted = self.readings.iter().all(|reading| reading.usage.is_some() || reading.replaced);
+        let is_counted = self.readings.iter().all(|reading| reading.usage.is_some());
         if summary.tokens == 0 && written > 0 && is_counted {
             summary.tokens = written;
             if !decode.is_zero() {

@@ -249,8 +249,7 @@ fn a_name_is_tried_before_it_is_refused() {
     let said = open_named(&server, Some("big")).err().unwrap();
     assert!(said.is_refusal() && said.to_string().contains("has no model big; it has tiny-coder"), "{said}");
     // Servers without a list, or with an odd one.
-    type List = (&'static str, &'static str);
-    let lists: [List; 9] = [
+    let lists: [(&'static str, &'static str); 9] = [
         ("404 Not Found", ""),
         ("405 Method Not Allowed", ""),
         ("401 Unauthorized", "{\"error\":\"no key\"}"),
