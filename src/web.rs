@@ -79,7 +79,8 @@ impl Patience {
 
 /// How long a server asks to wait, if it says so in seconds.
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    headers.get("retry-after").and_then(|v| v.to_str().ok()?.trim().parse().ok()).map(Duration::from_secs)
+    let seconds: f64 = headers.get("retry-after")?.to_str().ok()?.trim().parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// Scheme, host and port.
@@ -157,6 +158,16 @@ mod tests {
         assert_eq!((of("http", &both), of("https", &both)), ("a".to_owned(), "b".to_owned()));
         assert_eq!((of("http", &both[1..]), of("https", &both[3..])), ("d".to_owned(), "d".to_owned()));
         assert_eq!(of("https", &both[..1]), "", "that of the other scheme is none");
+    }
+
+    #[test]
+    fn the_wait_that_a_server_asks_for_is_read_in_seconds() {
+        let of = |value: &'static str| {
+            let value = ureq::http::HeaderValue::from_static(value);
+            retry_after(&HeaderMap::from_iter([(ureq::http::header::RETRY_AFTER, value)]))
+        };
+        assert_eq!((of("2"), of(" 1.5 ")), (Some(Duration::from_secs(2)), Some(Duration::from_millis(1500))));
+        assert_eq!((of("-1"), of("nan"), of("1e300"), of("Wed, 21 Oct 2037 07:28:00 GMT")), (None, None, None, None));
     }
 
     #[test]

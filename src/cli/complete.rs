@@ -252,6 +252,13 @@ fn job(args: &Args, spec: Option<&TargetSpec>, settings: &Settings) -> Result<Jo
     } else if let Some(ids) = &args.prompt_ids {
         Job::from_ids(token_ids(ids)?, &tests)
     } else if let Some(text) = &args.prompt {
+        // A path where a text is meant would be completed as one.
+        let is_file = |path: &str| !path.contains(char::is_whitespace) && Path::new(path).is_file();
+        if is_file(text) || text.split_once(':').is_some_and(|(path, _)| is_file(path)) {
+            return Err(Failure::input(format!(
+                "`{text}` is a file, and PROMPT is a text: give the file as --file {text}, or the text in it as --prompt-file"
+            )));
+        }
         Job::from_text(text, &tests)
     } else if let Some(path) = &args.prompt_file {
         Job::from_text(&read_text(path, "prompt")?, &tests)

@@ -44,10 +44,10 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
     let s = &report.summary;
     if report.info.is_served() {
         let (model, device) = (clean(&report.info.model), &report.info.device);
-        let speed = if s.tokens > 0 {
-            format!("{} tokens, {:.0} tokens/s; ", s.tokens, s.tokens_per_second)
-        } else {
-            String::new()
+        let speed = match s.tokens {
+            0 => String::new(),
+            tokens if s.tokens_per_second > 0.0 => format!("{tokens} tokens, {:.0} tokens/s; ", s.tokens_per_second),
+            tokens => format!("{tokens} tokens; "),
         };
         let _ = write!(out, "{speed}{model} at {device}");
     } else {

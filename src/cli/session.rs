@@ -94,7 +94,7 @@ impl Session {
 
     /// Opens the source, from any thread; with `models`, if no server is configured.
     pub fn opener(&self, models: impl FnOnce(&Self) -> Result<LocalModels, Failure>) -> Result<Opener, Failure> {
-        let Settings { server, server_model, server_suffix: suffix, chat, .. } = self.settings.clone();
+        let Settings { server, server_model, server_suffix: suffix, chat, generate, .. } = self.settings.clone();
         let Some(server) = server else {
             let models = models(self)?;
             return Ok(Box::new(move |told| Ok(Box::new(LocalSource::open_telling(&models, told.as_ref())?))));
@@ -102,7 +102,8 @@ impl Session {
         let address = Address::parse(&server).map_err(Failure::input)?;
         let key = Key::find(&address, &self.paths.keys_file()).map_err(Failure::input)?;
         Ok(Box::new(move |_| {
-            let wishes = Wishes { model: server_model.as_deref(), chat, suffix };
+            let sampling = Some(&generate.sampling);
+            let wishes = Wishes { model: server_model.as_deref(), chat, suffix, sampling };
             Ok(Box::new(ServerSource::open(address, key, wishes)?))
         }))
     }

@@ -94,9 +94,10 @@ impl RequestedFunction {
         }
         let name = own_name(&self.name);
         let is_outside = text::width(white) <= text::width(&self.outer);
-        let head = self.head.lines().map(str::trim).find(|line| !name.is_empty() && line.contains(&format!("{name}(")));
-        let Some(head) = head.filter(|_| is_outside) else { return Some(false) };
-        let begin = &head[..head.find(&format!("{name}(")).unwrap_or(0) + name.len() + 1];
+        let call = format!("{name}(");
+        let mut heads = self.head.lines().map(str::trim).filter(|_| is_outside && !name.is_empty());
+        let begin = heads.find_map(|line| Some(&line[..line.find(&call)? + call.len()]));
+        let Some(begin) = begin else { return Some(false) };
         if code.starts_with(begin) {
             return Some(true);
         }
@@ -198,8 +199,9 @@ impl RequestedFunction {
         let renamed = own.iter().zip(&new).filter(|(_, new)| used.contains(*new) && !own.contains(new));
         let statement = |(own, new): (&String, &String)| match self.language {
             Language::Python => format!("{}{new} = {own}\n", self.inner),
-            Language::JavaScript | Language::TypeScript => format!("{}let {new} = {own};\n", self.inner),
-            Language::Rust => format!("{}let {new} = {own};\n", self.inner),
+            Language::JavaScript | Language::TypeScript | Language::Rust => {
+                format!("{}let {new} = {own};\n", self.inner)
+            }
             Language::Go => format!("{}{new} := {own}\n", self.inner),
         };
         renamed.map(statement).collect()

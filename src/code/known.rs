@@ -101,7 +101,7 @@ pub(super) fn undefined(language: Language, code: &str, is_defined: impl Fn(&str
     let known = &rules::of(language).known;
     let is_there = |name: &str| {
         let own = |path: &&str| path.rsplit(known.separator).next() == Some(name);
-        known.builtins.contains(&name) || known.library.iter().any(|path| own(&path)) || is_defined(name)
+        known.builtins.contains(&name) || known.library.iter().any(own) || is_defined(name)
     };
     let free = free_names(language, code).into_iter();
     free.filter(|free| free.is_called && !is_there(&free.name)).map(|free| free.name).collect()

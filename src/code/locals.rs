@@ -157,8 +157,14 @@ fn braces(language: Language, words: &[Word]) -> HashSet<&str> {
                     !(word.is('=') || word.is(':') || word.is(';') || matches!(word.name(), Some("of" | "in")))
                 };
                 let names = words[at + 1..].iter().take_while(|word| stops(word) && **word != Word::End);
-                // Members that are taken out of an object keep their names.
-                if !is(at + 1, '{') {
+                if language == Language::Go {
+                    // The names in front of the type.
+                    let is_first = |back: usize| back == at + 1 || is(back - 1, ',');
+                    let listed = (at + 1..)
+                        .take_while(|&next| words.get(next).is_some_and(|word| stops(&word) && *word != Word::End));
+                    bound.extend(listed.filter(|&next| is_first(next)).filter_map(|next| words[next].name()));
+                } else if !is(at + 1, '{') {
+                    // Members that are taken out of an object keep their names.
                     bound.extend(names.filter_map(Word::name));
                 }
             }

@@ -145,7 +145,7 @@ impl Text {
     }
 
     /// Nothing but the model's thoughts was written.
-    fn is_thought(&self, rules: &StopRules) -> bool {
+    pub fn is_thought(&self, rules: &StopRules) -> bool {
         self.whole.is_empty() && rules.thinks.as_ref().is_some_and(|thinks| thinks(&self.answer))
     }
 }
@@ -277,7 +277,8 @@ mod tests {
         assert!(ended && length < 900, "{length}");
         assert!(written("no line end, ".repeat(200)).0);
         assert!(!written("    [0, 0, 0, 0],\n".repeat(30)).0);
-        assert!(!written((0..400).map(|i| format!("    x[{i}] = 1\n")).collect()).0);
+        let numbered: Vec<String> = (0..400).map(|i| format!("    x[{i}] = 1\n")).collect();
+        assert!(!written(numbered.concat()).0);
         let mut bench = Text::default();
         assert!(!bench.push(&endless, &StopRules::default()), "only where that is asked for");
         assert!(bench.trouble(&rules, 9).is_none());

@@ -50,7 +50,7 @@ fn every_flag_in_the_documents_is_in_the_help() {
     assert!(known.contains("--draft-length") && known.contains("--results"), "{known:?}");
     for document in [
         "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/performance.md", "docs/serve.md",
-        "docs/settings.md",
+        "docs/servers.md", "docs/settings.md",
     ] {
         let text = fs::read_to_string(repository(document)).unwrap();
         let unknown: Vec<String> = code(&text).flat_map(flags).filter(|flag| !known.contains(flag)).collect();

@@ -48,6 +48,10 @@ fn prompts_that_cannot_be_completed() {
     let world = World::new();
     let run = |args: &[&str]| world.run(&[&["complete", "--json"], args].concat());
     run(&[]).refused(2, &["nothing to complete", "--file", "--prompt-ids"]);
+    let file = world.file("stub.py", STUB);
+    for given in [&file, &format!("{file}:f")] {
+        run(&[given]).refused(2, &["is a file", &format!("--file {given}")]);
+    }
     run(&[""]).refused(2, &["prompt is empty"]);
     let empty = world.file("empty.txt", "");
     run(&["--prompt-file", &empty]).refused(2, &["prompt is empty"]);

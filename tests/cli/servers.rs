@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use super::server::odd::{FRAMINGS, Odd, REFUSALS, SHAPES, named};
 use super::server::{Model, Server, begin, event};
 use super::world::{Done, World, candidates, isolated, keys};
 
@@ -69,6 +70,44 @@ fn eight_candidates_of_a_server_come_with_their_verdicts() {
 }
 
 #[test]
+fn candidates_of_an_odd_server_are_tested_and_picked_like_all() {
+    let world = World::new();
+    let cases: [(&str, &str, &str, &'static [&'static str], bool); 4] = [
+        (
+            "one JSON body",
+            "text in parts",
+            "places of faults",
+            &["seed", "top_p", "stream_options", "max_tokens"],
+            false,
+        ),
+        ("lines with CRLF", "index as a text", "a list of errors", &["n", "logprobs", "temperature"], true),
+        ("events as JSON", "a reason without words", "a plain text", &["stream_options", "top_p"], true),
+        ("no reason at the end", "no usage", "another spelling", &["stream", "max_tokens", "seed"], false),
+    ];
+    for (framing, shape, refusal, refuses, chat) in cases {
+        let fenced = |body: &&str| format!("Sure:\n```python\ndef twice(x):\n{body}```\nThat is it.\n");
+        let bodies: Vec<String> = BODIES.iter().map(|b| if chat { fenced(b) } else { (*b).to_owned() }).collect();
+        let texts: Vec<&str> = bodies.iter().map(String::as_str).collect();
+        let odd = Odd {
+            framing: named(FRAMINGS, framing),
+            shape: named(SHAPES, shape),
+            refusal: named(REFUSALS, refusal),
+            refuses,
+            ..Odd::new(Model { chat, ..Model::new(&texts) })
+        };
+        let done = complete(&world, &odd.start(), &[]).code(0);
+        let report = done.json();
+        assert_eq!(candidates(&report)[0]["text"], "    return x\n", "{framing}: {report}");
+        assert_eq!(report["picked"], if refuses.contains(&"logprobs") { 4 } else { 2 }, "{framing}: {report}");
+        assert!(report["stats"].get("tokens_per_second").is_none(), "{framing}: {report}");
+        let settings: Vec<&str> =
+            ["seed", "temperature", "top_p"].into_iter().filter(|name| refuses.contains(name)).collect();
+        let note = format!("does not take {}: its own values count", settings.join(", "));
+        assert!(done.err.contains(&note), "{framing}: {}", done.err);
+    }
+}
+
+#[test]
 fn a_table_of_a_server_says_what_is_known() {
     let world = World::new();
     let server = Server::good(Model::new(&BODIES));
@@ -78,6 +117,7 @@ fn a_table_of_a_server_says_what_is_known() {
     assert!(done.out.ends_with("    return x + x\n"), "{}", done.out);
     assert!(done.err.contains(&format!("{} at {}", Model::NAME, server.address)), "{}", done.err);
     assert!(!done.err.contains("draft") && !done.err.contains("accepted"), "{}", done.err);
+    assert!(done.err.contains(" tokens; ") && !done.err.contains("tokens/s"), "it came all at once: {}", done.err);
     let prompt = run(&world, &[&plain[..], &["--show-prompt"]].concat(), None).code(0);
     assert!(prompt.out.contains("def twice(x):"), "{}", prompt.out);
 }

@@ -105,6 +105,10 @@ fn imports_of_go_stand_in_its_list() {
             "package p\n\nimport (\n\t\"fmt\"\n\tsort \"example.com/sort\"\n\t\"strings\"\n)\n\n",
         ),
     ];
+    // The type of a variable is a use of its package.
+    let body_with_type = "func f(s string) string {\n\tvar b strings.Builder\n\treturn b.String()\n}\n";
+    let typed = taken(&format!("package p\n\n{stub}"), Language::Go, "f", body_with_type);
+    assert_eq!(typed, format!("package p\n\nimport \"strings\"\n\n{body_with_type}"));
     for (head, wanted) in cases {
         assert_eq!(taken(&format!("{head}{stub}"), Language::Go, "f", &answer), format!("{wanted}{body}"), "{head}");
         // Packages of the library are known by their names.
@@ -153,9 +157,7 @@ fn an_answer_goes_on_while_it_may_define_what_the_body_calls() {
     // Examples are no definitions.
     assert!(function.read(&format!("{head}\n\nprint(f(1))\n"), false).1);
     assert!(function.read(&format!("{head}\n\n# Example\nassert f(1)\n"), false).1);
-    assert!(
-        function.read(&head.replace("is_prime", "abs").replace("```python\n", "```python\n"), false).0.contains("abs")
-    );
+    assert!(function.read(&head.replace("is_prime", "abs"), false).0.contains("abs"));
     let known = target("from x import *\ndef f(n):\n    pass\n", Language::Python, "f").requested();
     assert!(known.read(&format!("{head}\n\ndef is_pr\n"), false).1, "it may be imported");
 }

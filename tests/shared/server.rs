@@ -8,6 +8,10 @@ use std::thread;
 
 use serde_json::{Value, json};
 
+/// Odd servers.
+#[path = "odd_server.rs"]
+pub mod odd;
+
 /// A request that arrived.
 #[derive(Clone, Debug)]
 pub struct ReceivedRequest {
@@ -19,7 +23,8 @@ pub struct ReceivedRequest {
 impl ReceivedRequest {
     /// It is a request for real, and not one that finds out what the server can do.
     pub fn is_real(&self) -> bool {
-        self.body["max_tokens"].as_u64().is_some_and(|n| n > 1)
+        let limit = ["max_tokens", "max_completion_tokens"].into_iter().find_map(|name| self.body[name].as_u64());
+        limit.is_some_and(|n| n > 32)
     }
 }
 
@@ -113,6 +118,8 @@ pub struct Model {
     pub suffix: bool,
     /// It wants this key.
     pub key: Option<String>,
+    /// Names that it answers to, beside the one that it lists.
+    pub aliases: &'static [&'static str],
 }
 
 impl Model {
@@ -120,53 +127,67 @@ impl Model {
 
     pub fn new(texts: &[&str]) -> Self {
         let texts = texts.iter().map(|&text| text.to_owned()).collect();
-        Self { texts, n: true, logprobs: true, chat: false, suffix: false, key: None }
+        Self { texts, n: true, logprobs: true, chat: false, suffix: false, key: None, aliases: &[] }
     }
 
     /// Answers as it should.
     pub fn answer(&self, asked: &ReceivedRequest, out: &mut TcpStream) {
+        if let Err((status, said)) = self.takes(asked, "/v1") {
+            return send(out, status, "", &said);
+        }
+        begin(out);
+        let _ = self.pieces(asked).iter().all(|piece| event(out, &piece.to_string())) && event(out, "[DONE]");
+    }
+
+    /// Holds a request against its key, its addresses below `base` and its name; the answer where that is all
+    /// there is to it.
+    pub fn takes(&self, asked: &ReceivedRequest, base: &str) -> Result<(), (&'static str, String)> {
         let header = self.key.as_ref().map(|key| format!("Bearer {key}"));
         if header.is_some() && asked.headers.get("authorization") != header.as_ref() {
             let found = asked.headers.get("authorization").cloned().unwrap_or_default();
             let said = json!({ "error": { "message": format!("Incorrect API key provided: {found}") } });
-            return send(out, "401 Unauthorized", "", &said.to_string());
+            return Err(("401 Unauthorized", said.to_string()));
         }
-        let path = if self.chat { "/v1/chat/completions" } else { "/v1/completions" };
-        if asked.path == "/v1/models" {
-            return send(out, "200 OK", "", &json!({ "data": [{ "id": Self::NAME }] }).to_string());
+        let path = asked.path.split('?').next().and_then(|path| path.strip_prefix(base));
+        if path == Some("/models") {
+            return Err(("200 OK", json!({ "data": [{ "id": Self::NAME }] }).to_string()));
         }
-        if asked.path != path {
-            return send(out, "404 Not Found", "", r#"{"detail":"Not Found"}"#);
+        if path != Some(if self.chat { "/chat/completions" } else { "/completions" }) {
+            return Err(("404 Not Found", r#"{"detail":"Not Found"}"#.to_owned()));
         }
-        begin(out);
+        let name = asked.body["model"].as_str().unwrap_or_default();
+        if name != Self::NAME && !self.aliases.contains(&name) {
+            let said = json!({ "error": { "message": format!("The model `{name}` does not exist.") } });
+            return Err(("404 Not Found", said.to_string()));
+        }
+        Ok(())
+    }
+
+    /// The answer to a request, piece by piece.
+    pub fn pieces(&self, asked: &ReceivedRequest) -> Vec<Value> {
         let body = &asked.body;
         let first = (body["seed"].as_u64().unwrap_or(0) % 64) as usize;
         let n = if self.n { body["n"].as_u64().unwrap_or(1) as usize } else { 1 };
         let most = if asked.is_real() { usize::MAX } else { 1 };
-        let pieces: Vec<Vec<String>> = (0..n)
+        let texts: Vec<Vec<String>> = (0..n)
             .map(|c| {
                 let text: Vec<char> = self.texts[(first + c) % self.texts.len()].chars().collect();
                 text.chunks(3).take(most).map(|piece| piece.iter().collect()).collect()
             })
             .collect();
-        for at in 0..pieces.iter().map(Vec::len).max().unwrap_or(0) {
-            for (index, pieces) in pieces.iter().enumerate() {
-                let Some(piece) = pieces.get(at) else { continue };
-                if !event(out, &self.choice(index, piece, None, body).to_string()) {
-                    return;
-                }
-            }
+        let mut pieces = Vec::new();
+        for at in 0..texts.iter().map(Vec::len).max().unwrap_or(0) {
+            let there = texts.iter().enumerate().filter_map(|(index, text)| Some((index, text.get(at)?)));
+            pieces.extend(there.map(|(index, piece)| self.choice(index, piece, None, body)));
         }
-        for index in 0..n {
-            event(out, &self.choice(index, "", Some("stop"), body).to_string());
-        }
+        pieces.extend((0..n).map(|index| self.choice(index, "", Some("stop"), body)));
         if !body["stream_options"].is_null() {
-            let written: usize = pieces.iter().map(Vec::len).sum();
+            let written: usize = texts.iter().map(Vec::len).sum();
             let after = if self.suffix { body["suffix"].as_str().map_or(0, str::len) } else { 0 };
             let usage = json!({ "prompt_tokens": 11 + after, "completion_tokens": written });
-            event(out, &json!({ "choices": [], "usage": usage }).to_string());
+            pieces.push(json!({ "choices": [], "usage": usage }));
         }
-        event(out, "[DONE]");
+        pieces
     }
 
     fn choice(&self, index: usize, piece: &str, end: Option<&str>, body: &Value) -> Value {

@@ -186,7 +186,8 @@ fn place(language: Language, text: &str, top: usize) -> usize {
                 bare.starts_with("#!") || matches!(bare.trim_end_matches(';'), "'use strict'" | "\"use strict\"")
             }
         };
-        if !goes_on && !(bare.is_empty() && at > 0) {
+        let is_blank = bare.is_empty() && at > 0;
+        if !goes_on && !is_blank {
             break;
         }
         is_first = false;

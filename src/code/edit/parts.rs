@@ -223,21 +223,15 @@ impl Beside {
 
     /// As the text behind a function of this name.
     pub fn text(&self, name: &str) -> String {
-        let mut out = String::new();
-        for member in &self.members {
-            out += &format!("\n{member}");
-        }
+        let mut out: String = self.members.iter().flat_map(|member| ["\n", member]).collect();
         if !self.decorators.is_empty() {
-            let head = format!("{}\ndef {name}(*_): ...\n", self.decorators.join("\n"));
-            out += &format!("\n{head}");
+            out += &["\n", &self.decorators.join("\n"), "\ndef ", name, "(*_): ...\n"].concat();
         }
         if !self.imports.is_empty() {
             out.push('\n');
         }
-        self.imports.iter().for_each(|import| out += &format!("{}\n", import.text));
-        for helper in &self.helpers {
-            out += &format!("\n{helper}");
-        }
+        out.extend(self.imports.iter().flat_map(|import| [&import.text, "\n"]));
+        out.extend(self.helpers.iter().flat_map(|helper| ["\n", helper]));
         out
     }
 }

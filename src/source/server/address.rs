@@ -14,17 +14,29 @@ use crate::web::{is_this_machine, origin};
 /// The address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// Without a slash or `/v1` at its end.
+    /// What the addresses of requests begin with, without a slash at its end.
     base: String,
+    /// A `?` and what follows it in the addresses of requests, or nothing. Not shown: it may hold a key.
+    query: String,
+    /// As it was given, without what is not shown.
+    shown: String,
+    /// Asked are conversations, or completions, where it says so.
+    chat: Option<bool>,
     uri: Uri,
 }
 
+/// Ends of an address that are those of a request, and whether that is one for conversations.
+const ENDPOINTS: &[(&str, bool)] = &[("/chat/completions", true), ("/completions", false)];
+/// The version that an address without a path means.
+const VERSION: &str = "/v1";
+
 impl Address {
-    /// Reads `http://HOST:PORT`, with or without `/v1`.
+    /// Reads `http://HOST:PORT`, with or without a path, which may be that of requests; see [`Self::other`].
     pub fn parse(given: &str) -> Result<Self, ServerError> {
-        let base = given.trim().trim_end_matches('/');
-        let base = base.strip_suffix("/v1").unwrap_or(base).to_owned();
-        let shown = base.rsplit_once('@').map_or(base.as_str(), |(_, host)| host).to_owned();
+        let (path, query) = given.trim().split_once('?').unwrap_or((given.trim(), ""));
+        let base = path.trim_end_matches('/');
+        let query = if query.is_empty() { String::new() } else { format!("?{query}") };
+        let shown = base.rsplit_once('@').map_or(base, |(_, host)| host).to_owned();
         let wrong = |problem| ServerError::Address { given: shown.clone(), problem };
         let uri: Uri = base.parse().map_err(|_| wrong(""))?;
         if !uri.scheme_str().is_some_and(|scheme| ["http", "https"].contains(&scheme)) {
@@ -32,16 +44,45 @@ impl Address {
         }
         match uri.authority() {
             Some(authority) if authority.as_str().contains('@') => {
-                Err(wrong(", without user and password: a key is given in another way (bass-tui complete --help)"))
+                return Err(wrong(
+                    ", without user and password: a key is given in another way (bass-tui complete --help)",
+                ));
             }
-            Some(authority) if !authority.host().is_empty() && uri.query().is_none() => Ok(Self { base, uri }),
-            _ => Err(wrong("")),
+            Some(authority) if !authority.host().is_empty() && !base.contains('#') => {}
+            _ => return Err(wrong("")),
         }
+        let endpoint = ENDPOINTS.iter().find_map(|&(end, chat)| Some((base.strip_suffix(end)?, chat)));
+        let (base, chat) = endpoint.map_or((base, None), |(base, chat)| (base, Some(chat)));
+        let shown = base.strip_suffix(VERSION).unwrap_or(base).to_owned();
+        let is_bare = chat.is_none() && uri.path() == "/";
+        let base = if is_bare { format!("{base}{VERSION}") } else { base.to_owned() };
+        Ok(Self { base, query, shown, chat, uri })
+    }
+
+    /// The address in its other reading: `/v1` is left out where nothing was given, and added to a path
+    /// without any version. `None` where there is but one reading.
+    pub fn other(&self) -> Option<Self> {
+        let is_version = |part: &str| {
+            let digits = part.strip_prefix('v');
+            digits.is_some_and(|digits| digits.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        let base = match self.uri.path() {
+            _ if self.chat.is_some() => return None,
+            "/" => self.shown.clone(),
+            path if path.split('/').any(is_version) => return None,
+            _ => format!("{}{VERSION}", self.base),
+        };
+        Some(Self { base, ..self.clone() })
+    }
+
+    /// What it says about how the server is asked: in conversations, or for completions.
+    pub fn chat(&self) -> Option<bool> {
+        self.chat
     }
 
     /// The address of `path`, which begins with a slash.
     pub fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.base)
+        format!("{}{path}{}", self.base, self.query)
     }
 
     /// It as the parts of an address.
@@ -62,7 +103,7 @@ impl Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.base)
+        f.write_str(&self.shown)
     }
 }
 
@@ -154,10 +195,31 @@ mod tests {
     #[test]
     fn addresses_are_read_in_all_usual_forms() {
         for text in ["http://127.0.0.1:8000", "http://127.0.0.1:8000/", "http://127.0.0.1:8000/v1/"] {
-            assert_eq!(address(text).url("/v1/models"), "http://127.0.0.1:8000/v1/models");
+            assert_eq!(address(text).url("/models"), "http://127.0.0.1:8000/v1/models");
+            assert_eq!(address(text).to_string(), "http://127.0.0.1:8000");
         }
-        assert_eq!(address("https://h/api/v1").url("/v1/x"), "https://h/api/v1/x");
-        for wrong in ["", "127.0.0.1:8000", "ftp://h", "http://", "http://h?key=1", "file:///etc/passwd"] {
+        let cases = [
+            ("https://h/api/v1", "https://h/api/v1/x", None, None),
+            ("https://h/api/v3/", "https://h/api/v3/x", None, None),
+            ("https://h/v1beta/openai", "https://h/v1beta/openai/x", None, None),
+            ("https://h/api/chat/completions?a=b", "https://h/api/x?a=b", None, Some(true)),
+            ("https://h/completions/", "https://h/x", None, Some(false)),
+            ("https://h/openai/v1/?a=b", "https://h/openai/v1/x?a=b", None, None),
+            ("https://h/llm?a=b", "https://h/llm/x?a=b", Some("https://h/llm/v1/x?a=b"), None),
+            ("https://h", "https://h/v1/x", Some("https://h/x"), None),
+            ("https://h?", "https://h/v1/x", Some("https://h/x"), None),
+        ];
+        for (text, url, other, chat) in cases {
+            let address = address(text);
+            let other_url = address.other().map(|other| other.url("/x"));
+            assert_eq!(
+                (address.url("/x").as_str(), other_url.as_deref(), address.chat()),
+                (url, other, chat),
+                "{text}"
+            );
+            assert!(!address.to_string().contains('?'), "{text}");
+        }
+        for wrong in ["", "127.0.0.1:8000", "ftp://h", "http://", "http://h#key", "http:///v1", "file:///etc/passwd"] {
             let said = Address::parse(wrong).unwrap_err().to_string();
             assert!(said.contains("expected the address of a server"), "{said}");
         }

@@ -1,6 +1,6 @@
 //! Requests to one server: no redirects, bounded answers, the key to that server alone.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,12 +13,16 @@ use ureq::{Agent, Error, Proxy, Timeout};
 
 use super::ServerError;
 use super::address::{Address, Key};
+use super::answer::message;
+use super::retreat::Refused;
 use crate::files;
 use crate::untrusted::clean_line;
 use crate::web::{Patience, Refusal, is_of_certificate, proxy, retry_after, why};
 
 /// Columns of a server's own words in a message.
 const WORDS: usize = 300;
+/// Columns of what is quoted of an answer that cannot be read.
+const QUOTE: usize = 120;
 /// Bytes of an answer with an error that are read.
 const MOST_ERROR: u64 = 1 << 16;
 
@@ -28,6 +32,8 @@ pub struct Client {
     pub patience: Patience,
     /// Longest wait for the beginning of an answer, which a long prompt or a queue may be in front of.
     pub first: Duration,
+    /// Parameters that the server does not take.
+    pub refused: Refused,
     key: Option<Key>,
     tls: TlsConfig,
     /// Between here and the server.
@@ -44,8 +50,6 @@ pub struct Connection {
 
 /// An answer whose body has not been read.
 pub struct Answer {
-    /// It is a stream of events.
-    pub streams: bool,
     pub body: Box<dyn Read + Send>,
 }
 
@@ -64,7 +68,7 @@ impl Client {
                 tls = tls.root_certs(RootCerts::from(roots));
             }
         }
-        Ok(Self { address, patience, first, key, tls: tls.build(), proxy })
+        Ok(Self { address, patience, first, refused: Refused::default(), key, tls: tls.build(), proxy })
     }
 
     /// A connection of its own.
@@ -88,8 +92,11 @@ impl Client {
 
     /// The server's words, safe to show.
     pub fn words(&self, text: &str) -> String {
-        let text = self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide(text));
-        clean_line(&text, WORDS)
+        clean_line(&self.without_key(text), WORDS)
+    }
+
+    fn without_key(&self, text: &str) -> String {
+        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide(text))
     }
 
     /// The error for an answer that is none.
@@ -97,18 +104,49 @@ impl Client {
         ServerError::Answer { at: self.address.to_string(), problem: self.words(problem) }
     }
 
-    /// The error for an answer with this status.
-    fn refused(&self, status: StatusCode, headers: &HeaderMap, body: impl Read) -> ServerError {
+    /// The error for an answer that should be JSON.
+    pub fn no_json(&self, text: &str) -> ServerError {
+        let said = if text.trim().is_empty() {
+            "it is empty".to_owned()
+        } else if text.trim_start().starts_with('<') {
+            page(text)
+        } else {
+            let text = self.words(text);
+            format!("it is not JSON of a completion but \u{201c}{}\u{201d}", clean_line(&text, QUOTE))
+        };
+        self.unusable(&said)
+    }
+
+    /// The error for an answer that ended too early.
+    pub fn cut(&self) -> ServerError {
+        ServerError::Cut { at: self.address.to_string() }
+    }
+
+    /// The error for an answer that is an error itself, or becomes one after text (`has_begun`).
+    pub fn gave_up(&self, error: &Value, has_begun: bool) -> ServerError {
+        let said = message(error).unwrap_or_else(|| error.to_string());
+        let raw = if has_begun { String::new() } else { self.without_key(&error.to_string()) };
+        ServerError::GaveUp { at: self.address.to_string(), said: self.words(&said), raw }
+    }
+
+    /// The error for an answer with this status to a request to `url`.
+    fn refused(&self, status: StatusCode, headers: &HeaderMap, url: &str, body: impl Read) -> ServerError {
         let at = self.address.to_string();
+        let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
         if status.is_redirection() {
-            let to = headers.get("location").and_then(|to| to.to_str().ok()).unwrap_or("another address");
+            let to = header("location").unwrap_or("another address");
             return ServerError::Redirect { at, to: self.words(to.split('?').next().unwrap_or(to)) };
         }
         let mut text = Vec::new();
         let _ = body.take(MOST_ERROR).read_to_end(&mut text);
         let text = String::from_utf8_lossy(&text);
-        let said = serde_json::from_str(&text).ok().and_then(|json: Value| message(&json));
-        let said = self.words(&said.unwrap_or_else(|| text.into_owned()));
+        let said = if text.trim_start().starts_with('<') {
+            page(&text)
+        } else {
+            let json = serde_json::from_str::<Value>(&text).ok();
+            json.and_then(|json| message(&json)).unwrap_or_else(|| text.to_string())
+        };
+        let said = self.words(&said);
         let about_key = match (status.as_u16(), &self.key) {
             (401 | 403, None) => format!("it wants a key ({} or {} in the config folder)", Key::VARIABLE, Key::FILE),
             (401 | 403, Some(_)) => "it does not take the key".to_owned(),
@@ -116,17 +154,43 @@ impl Client {
         };
         let parts = [about_key, said].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
         let said = if parts.is_empty() { "it does not say why".to_owned() } else { parts.join(": ") };
-        ServerError::Status { at, status: status.as_u16(), said }
+        let more = match (status.as_u16(), header("retry-after")) {
+            (404 | 405, _) => format!(" (asked was {})", url.split('?').next().unwrap_or(url)),
+            (429 | 503, Some(time)) if time.trim().parse::<f64>().is_ok() => {
+                format!(" (it asks to wait {} s)", time.trim())
+            }
+            (429 | 503, Some(time)) => format!(" (it asks to wait until {})", self.words(time)),
+            _ => String::new(),
+        };
+        let said = said + &more;
+        ServerError::Status { at, status: status.as_u16(), said, raw: self.without_key(&text) }
+    }
+
+    /// Why there is no answer, with what to do where the other protocol would help.
+    fn why(&self, error: &Error) -> String {
+        let said = why(error);
+        let is_encrypted = self.address.is_encrypted();
+        let is_cut = matches!(error, Error::Io(error) if error.kind() == ErrorKind::UnexpectedEof);
+        if is_encrypted && (is_cut || said.contains("corrupt message")) {
+            return format!("it does not speak TLS ({said}): does its address begin with http://?");
+        }
+        if !is_encrypted && matches!(error, Error::Protocol(_)) {
+            return format!("it does not speak HTTP ({said}): does its address begin with https://?");
+        }
+        said
     }
 }
 
-/// Message of an error object.
-pub fn message(json: &Value) -> Option<String> {
-    let error = json.get("error").unwrap_or(json);
-    let said = [&error["message"], &json["detail"], &json["message"], error];
-    said.into_iter()
-        .find_map(|value| value.as_str().map(str::to_owned))
-        .or_else(|| Some(json.get("error")?.to_string()))
+/// The sentence about a web page in the place of an answer.
+pub fn page(html: &str) -> String {
+    let lower = html.to_ascii_lowercase();
+    let title = lower.find("<title").and_then(|at| {
+        let from = at + lower[at..].find('>')? + 1;
+        Some(html[from..from + lower[from..].find("</title")?].trim())
+    });
+    let title =
+        title.filter(|title| !title.is_empty()).map_or_else(String::new, |title| format!(", \u{201c}{title}\u{201d}"));
+    format!("it is a web page{title}: is a proxy or a login in between, or is --server the address of a page?")
 }
 
 impl Connection {
@@ -140,7 +204,8 @@ impl Connection {
     pub fn get(&self, path: &str, most: u64) -> Result<Value, ServerError> {
         let answer = self.ask(path, None, false)?;
         let bytes = files::read_all(answer.body, most).map_err(|error| self.broken(&error))?;
-        serde_json::from_slice(&bytes).map_err(|error| self.client.unusable(&format!("it is not JSON: {error}")))
+        let text = String::from_utf8_lossy(&bytes);
+        serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|_| self.client.no_json(&text))
     }
 
     /// Asks with a JSON body. Waits and asks again where that may help; `patient` says that this includes an
@@ -180,32 +245,28 @@ impl Connection {
                 let is_over = self.closed.load(Ordering::Relaxed);
                 let at = self.client.address.to_string();
                 let broke = matches!(&error, Error::Io(_) | Error::Timeout(_) | Error::ConnectionFailed);
+                let is_certificate = is_of_certificate(&error);
+                let why = self.client.why(&error);
                 return Err(match error {
                     Error::Timeout(Timeout::RecvResponse) => {
                         Refusal::Final(ServerError::Silent { at, seconds: wait.as_secs() })
                     }
                     // Stays the same at the next try.
-                    error if is_of_certificate(&error) => {
-                        Refusal::Final(ServerError::Unreachable { at, why: why(&error) })
-                    }
-                    error if broke && !is_over => {
-                        Refusal::After(None, ServerError::Unreachable { at, why: why(&error) })
-                    }
                     Error::HostNotFound | Error::ConnectProxyFailed(_) => {
-                        Refusal::Final(ServerError::Unreachable { at, why: why(&error) })
+                        Refusal::Final(ServerError::Unreachable { at, why })
                     }
-                    error => Refusal::Final(self.client.unusable(&why(&error))),
+                    _ if is_certificate => Refusal::Final(ServerError::Unreachable { at, why }),
+                    _ if broke && !is_over => Refusal::After(None, ServerError::Unreachable { at, why }),
+                    _ => Refusal::Final(self.client.unusable(&why)),
                 });
             }
         };
         let reader = body.into_reader();
         let status = parts.status;
         if status.is_success() {
-            let kind = parts.headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-            let streams = kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream");
-            return Ok(Answer { streams, body: Box::new(reader) });
+            return Ok(Answer { body: Box::new(reader) });
         }
-        let error = self.client.refused(status, &parts.headers, reader);
+        let error = self.client.refused(status, &parts.headers, &url, reader);
         let again = match status.as_u16() {
             429 | 502 | 503 | 504 => true,
             500.. => patient,
@@ -222,10 +283,8 @@ impl Connection {
             _ if matches!(inner, Some(Error::Timeout(_))) => {
                 ServerError::Silent { at, seconds: self.client.first.as_secs() }
             }
-            std::io::ErrorKind::UnexpectedEof => ServerError::Cut { at },
-            std::io::ErrorKind::InvalidData | std::io::ErrorKind::FileTooLarge => {
-                self.client.unusable(&error.to_string())
-            }
+            ErrorKind::UnexpectedEof => ServerError::Cut { at },
+            ErrorKind::InvalidData | ErrorKind::FileTooLarge => self.client.unusable(&error.to_string()),
             _ => ServerError::Unreachable { at, why: error.to_string() },
         }
     }

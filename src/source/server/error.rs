@@ -36,6 +36,8 @@ pub enum ServerError {
         status: u16,
         /// Its own words, or ours.
         said: String,
+        /// All of its answer, not fit to be shown.
+        raw: String,
     },
     /// It sends us elsewhere.
     #[error("the server {at} sends requests on to {to}: give that address with --server, if it is the one you mean")]
@@ -48,7 +50,12 @@ pub enum ServerError {
     Silent { at: String, seconds: u64 },
     /// It says that something went wrong while it wrote.
     #[error("the server {at} gave up: {said}")]
-    GaveUp { at: String, said: String },
+    GaveUp {
+        at: String,
+        said: String,
+        /// All of its answer, not fit to be shown; empty if something had been written before.
+        raw: String,
+    },
     /// Its answer ended too early.
     #[error("the server {at} ended its answer before the candidate's end")]
     Cut { at: String },
@@ -62,5 +69,18 @@ impl ServerError {
             Self::Status { status, .. } => (400..500).contains(status) && ![408, 429].contains(status),
             _ => false,
         }
+    }
+
+    /// Text of a refusal that another request may avoid.
+    pub(super) fn refusal(&self) -> Option<&str> {
+        match self {
+            Self::Status { status: 400 | 413 | 422 | 500 | 501, raw, .. } | Self::GaveUp { raw, .. } => Some(raw),
+            _ => None,
+        }
+    }
+
+    /// There is nothing at the address of the request, or nothing for its method.
+    pub(super) fn is_absence(&self) -> bool {
+        matches!(self, Self::Status { status: 404 | 405 | 501, .. })
     }
 }

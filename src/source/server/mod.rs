@@ -1,9 +1,18 @@
 //! A server that speaks the protocol of `OpenAI`'s completions as a source: `vLLM`, `SGLang`, `llama-server`,
 //! Ollama, LM Studio and others. What it cannot tell (token ids, drafts) is absent from the events.
 //!
-//! - Opening sends a request for one token to learn the server's abilities: completions or conversations,
-//!   several candidates (`n`), log-probabilities, token counts. It drops fields until the server accepts.
-//! - Without `n`, or at temperature 0, each candidate is a request with its own seed.
+//! - Opening sends a request for one token to learn the server's abilities (`probe`): completions or
+//!   conversations, several candidates (`n`), log-probabilities, token counts.
+//! - Parameters that a refusal names are left out, renamed or made smaller, and the server is not asked for
+//!   them again (`retreat`). Settings that it does not take are told in the note. What names none of them is
+//!   an error in the server's words.
+//! - Fields of answers are read one by one (`answer`): one of an odd type is as good as absent. The bytes of
+//!   an answer say what it is, not its content type: events, one JSON value or several (`asking`).
+//! - An address is used as it is; one without a path means `/v1`. Where nothing is there, its other reading is
+//!   tried (`Address::other`). A name that is not in the list of models is tried before it is refused.
+//! - Without `n`, or at temperature 0, each candidate is a request with its own seed, as are candidates that
+//!   an answer for several leaves out.
+//! - Speeds are told only of texts whose pieces came one after another.
 //! - `suffix` is sent only if the user says that the model fills in. Two requests check it: a server that
 //!   counts no more tokens with a suffix ignores it, and is refused.
 //! - Temperature, seed and limit are always sent; other options only if set. Function ends, stop strings and
@@ -18,10 +27,15 @@
 //!   `transformers serve` 5.24.0 eight; it lacks seeds per request.
 
 mod address;
+mod answer;
+mod asking;
 mod client;
 mod error;
 mod lines;
 mod nearby;
+mod probe;
+mod reading;
+mod retreat;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -32,17 +46,18 @@ use std::thread;
 use std::time::Duration;
 
 use super::{Event, EventSink, Prompt, Request, Source, SourceInfo, Ticket, Window};
-use crate::engine::GenerateOptions;
 use crate::model::chat::is_named;
 use crate::model::{Chat, ChatUse, Infill};
 use crate::sampling::Sampling;
 use crate::web::Patience;
 pub use address::{Address, Key};
-use client::{Client, Connection};
+use asking::Stream;
+use client::Client;
 pub use error::ServerError;
 pub use nearby::{Nearby, nearby};
+use probe::{Probe, fills_in};
 use wire::{Abilities, Listed};
-use writing::{Stream, Writing, chunks};
+use writing::Writing;
 
 /// Longest wait for the beginning of an answer.
 const FIRST: Duration = Duration::from_secs(300);
@@ -62,6 +77,8 @@ pub struct Wishes<'a> {
     pub chat: Option<ChatUse>,
     /// It is sent the text after the place.
     pub suffix: bool,
+    /// What it will be asked for, so that what it does not take of that is known early.
+    pub sampling: Option<&'a Sampling>,
 }
 
 /// A model on a server.
@@ -70,28 +87,50 @@ pub struct ServerSource {
     model: String,
     can: Abilities,
     window: Window,
+    /// Its name is not in the server's list.
+    is_unlisted: bool,
 }
 
 impl ServerSource {
     /// Asks the server what it has and what it can do.
     pub fn open(address: Address, key: Option<Key>, wishes: Wishes<'_>) -> Result<Self, ServerError> {
         let patience = Patience { pause: PAUSE, ..Patience::default() };
-        Self::open_with(Client::new(address, key, patience, FIRST)?, wishes)
+        let other = address.other();
+        let opened = Self::open_with(Client::new(address, key.clone(), patience, FIRST)?, wishes);
+        match (opened, other) {
+            // Nothing there that can be used.
+            (Err(error), Some(other))
+                if error.is_absence() || matches!(error, ServerError::Model { .. } | ServerError::Answer { .. }) =>
+            {
+                Self::open_with(Client::new(other, key, patience, FIRST)?, wishes).map_err(|_| error)
+            }
+            (opened, _) => opened,
+        }
     }
 
-    fn open_with(client: Client, Wishes { model, chat, suffix }: Wishes<'_>) -> Result<Self, ServerError> {
+    fn open_with(client: Client, wishes: Wishes<'_>) -> Result<Self, ServerError> {
+        let Wishes { model, chat, suffix, sampling } = wishes;
         let client = Arc::new(client);
         let connection = client.connect();
-        let listed = match connection.get("/v1/models", MOST_LIST) {
-            Ok(json) => Some(wire::models(&json)),
-            // Not all of them list their models, and of some the list is broken.
-            Err(ServerError::Status { status: 404 | 405 | 501, .. }) => None,
-            Err(ServerError::Status { status: 500, .. }) if model.is_some() => None,
+        let listed = match connection.get("/models", MOST_LIST) {
+            Ok(json) => wire::models(&json),
+            // Not all of them list their models, and of some the list is broken, or for others.
+            Err(error) if error.is_absence() => Vec::new(),
+            Err(ServerError::Status { status: ..502, .. } | ServerError::Answer { .. }) if model.is_some() => {
+                Vec::new()
+            }
             Err(error) => return Err(error),
         };
-        let model = choose(&client, listed.as_deref().unwrap_or_default(), model)?;
-        let wants_chat = chat.unwrap_or_else(|| is_named(&model.id).into()) != ChatUse::No;
-        let mut can = probe(&client, &connection, &model.id, wants_chat, chat.is_none())?;
+        let (model, is_unlisted) = choose(&client, &listed, model)?;
+        let said = chat.map(|chat| chat != ChatUse::No).or(client.address.chat());
+        let wants_chat = said.unwrap_or_else(|| ChatUse::from(is_named(&model.id)) != ChatUse::No);
+        let probe = Probe { client: &client, connection: &connection, model: &model.id, sampling };
+        let mut can = probe.abilities(wants_chat, said.is_none()).map_err(|error| match error {
+            ServerError::Status { status: 400 | 404 | 422, said, .. } if is_unlisted => {
+                wrong(&client, &format!("has no model {}; it has {} ({said})", model.id, names(&listed)))
+            }
+            error => error,
+        })?;
         if suffix {
             can.suffix = true;
             fills_in(&client, &connection, &model.id, can)?;
@@ -102,7 +141,7 @@ impl ServerSource {
         if can.chat {
             window = window.asked(Some(Chat::of_server()));
         }
-        Ok(Self { client, model: model.id, can, window })
+        Ok(Self { client, model: model.id, can, window, is_unlisted })
     }
 
     /// Note for the user.
@@ -117,7 +156,11 @@ impl ServerSource {
                 "{address} tells no log-probabilities: candidates are ranked by their tests, then by how many say the same"
             )
         });
-        let notes: Vec<String> = open.into_iter().chain(silent).collect();
+        let unlisted = self.is_unlisted.then(|| format!("{address} does not list {}, but takes it", self.model));
+        let refused = self.client.refused.settings();
+        let refused = (!refused.is_empty())
+            .then(|| format!("{address} does not take {}: its own values count", refused.join(", ")));
+        let notes: Vec<String> = [open, silent, unlisted, refused].into_iter().flatten().collect();
         (!notes.is_empty()).then(|| notes.join("; ").into())
     }
 
@@ -173,102 +216,29 @@ impl Source for ServerSource {
     }
 }
 
-/// The model that is meant.
-fn choose(client: &Client, listed: &[Listed], name: Option<&str>) -> Result<Listed, ServerError> {
-    let wrong =
-        |problem: String| ServerError::Model { at: client.address.to_string(), problem: client.words(&problem) };
-    let known = || listed.iter().map(|model| model.id.as_str()).take(12).collect::<Vec<_>>().join(", ");
+/// Error about the models of a server.
+fn wrong(client: &Client, problem: &str) -> ServerError {
+    ServerError::Model { at: client.address.to_string(), problem: client.words(problem) }
+}
+
+/// The first names of a list.
+fn names(listed: &[Listed]) -> String {
+    listed.iter().map(|model| model.id.as_str()).take(12).collect::<Vec<_>>().join(", ")
+}
+
+/// The model that is meant, by the name that was given, and whether it is missing in the list.
+fn choose(client: &Client, listed: &[Listed], name: Option<&str>) -> Result<(Listed, bool), ServerError> {
     match (name, listed) {
-        (Some(name), []) => Ok(Listed { id: name.to_owned(), context: 0, weights: 0 }),
         (Some(name), _) => {
-            let found = listed.iter().find(|model| model.id == name);
-            found.cloned().ok_or_else(|| wrong(format!("has no model {name}; it has {}", known())))
+            let exact = listed.iter().find(|model| model.id == name);
+            let found = exact.or_else(|| listed.iter().find(|model| model.may_be(name)));
+            let (context, weights) = found.map_or((0, 0), |found| (found.context, found.weights));
+            Ok((Listed { id: name.to_owned(), context, weights }, found.is_none() && !listed.is_empty()))
         }
-        (None, [one]) => Ok(one.clone()),
-        (None, []) => Err(wrong("does not list its models: name one with --server-model".to_owned())),
-        (None, _) => Err(wrong(format!("has several models: name one with --server-model: {}", known()))),
-    }
-}
-
-/// Finds out what the server can do, with requests for one token: the first that it takes.
-fn probe(
-    client: &Client,
-    connection: &Connection,
-    model: &str,
-    chat: bool,
-    either: bool,
-) -> Result<Abilities, ServerError> {
-    let mut refused = None;
-    for chat in [chat, !chat].into_iter().take(if either { 2 } else { 1 }) {
-        let forms = [(true, true, true), (true, false, true), (false, true, true), (false, false, false)];
-        for (n, logprobs, usage) in forms {
-            let can = Abilities { chat, n, logprobs, usage, suffix: false };
-            let (sampling, many) = (Sampling { temperature: 1.0, ..Sampling::GREEDY }, if n { 2 } else { 1 });
-            let options = GenerateOptions { max_tokens: 1, sampling, ..GenerateOptions::default() };
-            let body = wire::request(model, &Prompt::Text("def".to_owned()), &options, can, (0, many));
-            let stream = Stream { path: can.path(), body, first: 0, n: many };
-            let (mut seen, mut told, mut fault) = (0, false, None);
-            let outcome = chunks(client, connection, &stream, false, &mut |chunk| {
-                let last = chunk.choices.iter().map(|choice| choice.index + 1).max().unwrap_or(0);
-                seen = seen.max(last);
-                told |= chunk.choices.iter().any(|choice| choice.logprobs().is_some_and(|list| !list.is_empty()));
-                fault = fault.take().or(chunk.error);
-                true
-            });
-            let error = match (outcome, fault) {
-                (Ok(()), None) if seen > 0 => return Ok(Abilities { n: seen > 1, logprobs: told, ..can }),
-                (Ok(()), None) => client.unusable("it holds no completion"),
-                (Ok(()), Some(fault)) => ServerError::GaveUp {
-                    at: client.address.to_string(),
-                    said: client.words(&client::message(&fault).unwrap_or_default()),
-                },
-                (Err(error), _) => error,
-            };
-            match &error {
-                ServerError::Status { status: 401 | 403 | 429, .. } => return Err(error),
-                // There is nothing at this path: no other form of the request helps.
-                ServerError::Status { status: 404 | 405 | 501, .. } => {
-                    refused.get_or_insert(error);
-                    break;
-                }
-                ServerError::Status { status, .. } if *status < 502 => refused.get_or_insert(error),
-                ServerError::GaveUp { .. } => refused.get_or_insert(error),
-                _ => return Err(error),
-            };
+        (None, [one]) => Ok((one.clone(), false)),
+        (None, []) => Err(wrong(client, "does not list its models: name one with --server-model")),
+        (None, _) => {
+            Err(wrong(client, &format!("has several models: name one with --server-model: {}", names(listed))))
         }
-    }
-    Err(refused.unwrap_or_else(|| client.unusable("it holds no completion")))
-}
-
-/// Makes sure that a server reads the text after the place: with it, it counts more tokens. Some servers
-/// ignore fields that they do not know.
-fn fills_in(client: &Client, connection: &Connection, model: &str, can: Abilities) -> Result<(), ServerError> {
-    let wrong = |problem: &str| {
-        let problem = format!("{problem}: leave --server-suffix, or `suffix` in models.toml, out");
-        ServerError::Model { at: client.address.to_string(), problem }
-    };
-    if can.chat {
-        return Err(wrong("is asked in conversations, which have no `suffix`"));
-    }
-    let count = |text: &str| {
-        let options = GenerateOptions { max_tokens: 1, ..GenerateOptions::default() };
-        let body = wire::request(model, &Prompt::Text(text.to_owned()), &options, can, (0, 1));
-        let stream = Stream { path: can.path(), body, first: 0, n: 1 };
-        let mut told = None;
-        let outcome = chunks(client, connection, &stream, false, &mut |chunk| {
-            told = chunk.usage.map(|usage| usage.prompt_tokens).or(told);
-            chunk.error.is_none()
-        });
-        outcome.map(|()| told)
-    };
-    let (before, after) = ("def add(a, b):\n    return ", "\n\n\nprint(add(1, 2))\n");
-    match (count(before)?, count(&Infill::APART.prompt(before, after))) {
-        (Some(without), Ok(Some(with))) if with > without => Ok(()),
-        (Some(_), Ok(Some(_))) => Err(wrong("passes over `suffix`")),
-        (_, Ok(_)) => Err(wrong("counts no tokens, so that it is not known whether it reads `suffix`")),
-        (_, Err(ServerError::Status { status, said, .. })) if (400..502).contains(&status) => {
-            Err(wrong(&format!("does not take `suffix` ({said})")))
-        }
-        (_, Err(error)) => Err(error),
     }
 }

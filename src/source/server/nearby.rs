@@ -54,7 +54,7 @@ fn models(port: u16) -> Vec<Nearby> {
     let Ok(client) = Client::new(address, None, patience, PATIENCE) else { return Vec::new() };
     let connection = Arc::new(client).connect();
     // Anything may listen there.
-    let listed = connection.get("/v1/models", MOST_LIST).map_or_else(|_| Vec::new(), |json| wire::models(&json));
+    let listed = connection.get("/models", MOST_LIST).map_or_else(|_| Vec::new(), |json| wire::models(&json));
     listed.into_iter().map(|model| Nearby { address: shown.clone(), model: model.id }).collect()
 }
 

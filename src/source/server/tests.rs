@@ -8,11 +8,16 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
 use super::*;
-use crate::engine::{FinishReason, StopRules};
+use crate::engine::{FinishReason, GenerateOptions, StopRules, Summary};
 
 #[path = "../../../tests/shared/server.rs"]
 pub mod scripted;
 use scripted::{Model, ReceivedRequest, Server, begin, event, send};
+
+mod ends;
+mod messages;
+mod odd;
+mod retreats;
 
 const KEY: &str = "sk-secret-5f2a";
 /// Time limits of a test.
@@ -32,6 +37,7 @@ struct Came {
     ended: Vec<(Option<FinishReason>, String)>,
     broken: Vec<(usize, String)>,
     done: bool,
+    summary: Option<Summary>,
     /// `Refused` or `Failed`.
     over: Option<String>,
     shown: Vec<String>,
@@ -65,6 +71,7 @@ fn follow(n: usize, receive: &Receiver<Event>) -> Came {
             Event::Done(summary) => {
                 assert_eq!(summary.ranking.len(), n);
                 came.done = true;
+                came.summary = Some(*summary);
             }
             Event::Refused(why) | Event::Failed(why) => came.over = Some(why),
             Event::Prefill { .. } | Event::Scored { .. } | Event::Step(_) => {}
@@ -233,7 +240,7 @@ fn no_answer_lasts_for_ever_and_none_is_too_large() {
             std::thread::sleep(Duration::from_secs(3));
             let _ = out.flush();
         }),
-        ("it is not what is expected of a completion", |out| {
+        ("it is not JSON of a completion", |out| {
             begin(out);
             event(out, "{\"choices\":[{\"index\":0,\"text\":");
         }),
@@ -363,6 +370,7 @@ fn what_a_server_can_do_is_found_out() {
     assert!(source.info().note.unwrap().contains("tells no log-probabilities"));
     assert!(generate(&source, 2).done);
     // One without a list of models, or with several.
+    let all = Model { aliases: &["m"], ..all };
     let bare = Server::start(move |asked, out| match asked.path.as_str() {
         "/v1/models" => send(out, "404 Not Found", "", ""),
         _ => all.answer(asked, out),
@@ -374,7 +382,7 @@ fn what_a_server_can_do_is_found_out() {
     assert!(open_named(&bare, None).unwrap_err().to_string().contains("name one with --server-model"));
     assert_eq!(open_named(&bare, Some("m")).unwrap(), "m");
     // One whose list is broken serves what is named.
-    let broken = Model::new(&["a text\n"]);
+    let broken = Model { aliases: &["m"], ..Model::new(&["a text\n"]) };
     let broken = Server::start(move |asked, out| match asked.path.as_str() {
         "/v1/models" => send(out, "500 Internal Server Error", "", "Internal Server Error"),
         _ => broken.answer(asked, out),

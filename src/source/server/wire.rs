@@ -1,10 +1,10 @@
-//! Requests to a server and its answers, as JSON.
+//! Requests to a server and its list of models, as JSON.
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::answer::number;
 use crate::engine::{GenerateOptions, MAX_CANDIDATES};
 use crate::model::Infill;
 use crate::sampling::Sampling;
@@ -29,7 +29,7 @@ pub struct Abilities {
 impl Abilities {
     /// Where it is asked.
     pub fn path(self) -> &'static str {
-        if self.chat { "/v1/chat/completions" } else { "/v1/completions" }
+        if self.chat { "/chat/completions" } else { "/completions" }
     }
 }
 
@@ -89,79 +89,6 @@ fn numbers(sampling: &Sampling) -> BTreeMap<String, Option<Value>> {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// A piece of an answer, or all of it.
-#[derive(Debug, Default, Deserialize)]
-pub struct Chunk {
-    #[serde(default)]
-    pub choices: Vec<Choice>,
-    pub usage: Option<Usage>,
-    pub error: Option<Value>,
-}
-
-/// Part of an answer about one candidate.
-#[derive(Debug, Deserialize)]
-pub struct Choice {
-    /// Which of the request's.
-    #[serde(default)]
-    pub index: usize,
-    text: Option<String>,
-    #[serde(alias = "message")]
-    delta: Option<Message>,
-    logprobs: Option<Logprobs>,
-    /// Why it ended, once it has.
-    pub finish_reason: Option<String>,
-}
-
-/// Tokens of a whole request.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub struct Usage {
-    #[serde(default)]
-    pub prompt_tokens: usize,
-    #[serde(default)]
-    pub completion_tokens: usize,
-}
-
-#[derive(Debug, Deserialize)]
-struct Message {
-    content: Option<String>,
-    /// Thoughts, by those servers that keep them apart; two names.
-    #[serde(alias = "reasoning")]
-    reasoning_content: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Logprobs {
-    token_logprobs: Option<Vec<Option<f32>>>,
-    content: Option<Vec<Token>>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Token {
-    logprob: f32,
-}
-
-impl Choice {
-    /// Text that was written.
-    pub fn text(&self) -> &str {
-        let said = self.delta.as_ref().and_then(|delta| delta.content.as_deref());
-        self.text.as_deref().or(said).unwrap_or_default()
-    }
-
-    /// Thoughts were written, apart from the text.
-    pub fn has_thoughts(&self) -> bool {
-        let thoughts = self.delta.as_ref().and_then(|delta| delta.reasoning_content.as_deref());
-        thoughts.is_some_and(|thoughts| !thoughts.is_empty())
-    }
-
-    /// The log-probabilities of what was written, if they are told.
-    pub fn logprobs(&self) -> Option<Vec<f32>> {
-        let told = self.logprobs.as_ref()?;
-        let listed = || Some(told.content.as_ref()?.iter().map(|token| token.logprob).collect());
-        let plain = told.token_logprobs.as_ref().map(|list| list.iter().copied().flatten().collect());
-        plain.or_else(listed).map(|list: Vec<f32>| list.into_iter().filter(|p| p.is_finite()).collect())
-    }
-}
-
 /// A model that a server has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
@@ -172,17 +99,33 @@ pub struct Listed {
     pub weights: usize,
 }
 
-/// The models in an answer to `/v1/models`.
+/// Fields with the most positions of a candidate: as the server runs it before as it was trained.
+const CONTEXTS: &[&str] = &[
+    "/max_model_len", "/meta/n_ctx", "/meta/n_ctx_train", "/context_length", "/context_window", "/max_context_length",
+    "/top_provider/context_length",
+];
+
+/// The models in a list of them: under `data`, under `models`, or the list alone.
 pub fn models(json: &Value) -> Vec<Listed> {
-    let number = |value: &Value| value.as_f64().map_or(0, |x| x as usize);
     let of = |model: &Value| {
-        let (id, meta) = (model["id"].as_str()?.to_owned(), &model["meta"]);
-        // vLLM; llama-server, as it runs and as it was trained.
-        let contexts = [&model["max_model_len"], &meta["n_ctx"], &meta["n_ctx_train"]].map(number);
-        let context = contexts.into_iter().find(|&n| n > 0).unwrap_or(0);
-        Some(Listed { id, context, weights: number(&meta["n_params"]) })
+        let id = ["id", "name", "model"].iter().find_map(|name| model[*name].as_str()).or(model.as_str())?.to_owned();
+        let at = |place: &str| model.pointer(place).and_then(number).filter(|&n| n > 0);
+        let context = CONTEXTS.iter().find_map(|place| at(place)).unwrap_or(0);
+        Some(Listed { id, context, weights: at("/meta/n_params").unwrap_or(0) })
     };
-    json["data"].as_array().into_iter().flatten().filter_map(of).collect()
+    let lists = [&json["data"], &json["models"], json];
+    lists.iter().find_map(|list| list.as_array()).into_iter().flatten().filter_map(of).collect()
+}
+
+impl Listed {
+    /// It may be what `name` means: the same, but for a tag or the folder of all names.
+    pub fn may_be(&self, name: &str) -> bool {
+        let bare = |name: &str| {
+            let name = name.strip_prefix("models/").unwrap_or(name);
+            name.strip_suffix(":latest").unwrap_or(name).to_ascii_lowercase()
+        };
+        bare(&self.id) == bare(name)
+    }
 }
 
 /// The weights that a name like `qwen2.5-coder:7b` tells.
@@ -236,33 +179,18 @@ mod tests {
     }
 
     #[test]
-    fn answers_of_several_servers_are_read() {
-        let read = |text: &str| {
-            let chunk: Chunk = serde_json::from_str(text).unwrap();
-            let said = |c: &Choice| (c.index, c.text().to_owned(), c.logprobs(), c.finish_reason.clone());
-            chunk.choices.iter().map(said).collect::<Vec<_>>()
-        };
-        let (text, stop) = (|text: &str| text.to_owned(), Some("stop".to_owned()));
-        let of =
-            r#"{"choices":[{"index":2,"text":"a","logprobs":{"token_logprobs":[-0.5,null]},"finish_reason":null}]}"#;
-        assert_eq!(read(of), [(2, text("a"), Some(vec![-0.5]), None)]);
-        let of =
-            r#"{"choices":[{"delta":{"role":"assistant","content":"b"},"logprobs":{"content":[{"logprob":-1}]}}]}"#;
-        assert_eq!(read(of), [(0, text("b"), Some(vec![-1.0]), None)]);
-        let of =
-            r#"{"choices":[{"index":1,"message":{"content":null},"logprobs":null,"finish_reason":"stop"}],"usage":{}}"#;
-        assert_eq!(read(of), [(1, String::new(), None, stop)]);
-        assert!(read(r#"{"usage":{"prompt_tokens":3,"completion_tokens":4}}"#).is_empty());
-    }
-
-    #[test]
     fn models_are_listed_with_what_is_known_of_them() {
         let listed = |json: Value| models(&json).into_iter().map(|m| (m.id, m.context, m.weights)).collect::<Vec<_>>();
         let vllm = json!({ "data": [{ "id": "a", "max_model_len": 4096 }] });
         assert_eq!(listed(vllm), [("a".to_owned(), 4096, 0)]);
         let llama = json!({ "data": [{ "id": "b", "meta": { "n_ctx_train": 32768, "n_params": 268_098_176 } }, {}] });
         assert_eq!(listed(llama), [("b".to_owned(), 32768, 268_098_176)]);
+        let odd = json!([{ "name": "c", "context_length": "8192" }, "d", { "id": null }, 3, null]);
+        assert_eq!(listed(odd.clone()), [("c".to_owned(), 8192, 0), ("d".to_owned(), 0, 0)]);
+        assert_eq!(listed(json!({ "data": null, "models": odd })).len(), 2);
         assert!(listed(json!({ "data": 3 })).is_empty() && listed(json!([])).is_empty());
+        let is = |id: &str, name: &str| Listed { id: id.to_owned(), context: 0, weights: 0 }.may_be(name);
+        assert!(is("a:latest", "a") && is("a", "A:latest") && is("models/a", "a") && !is("a:7b", "a"));
         let names = ["Qwen/Qwen2.5-Coder-1.5B-Instruct", "qwen3:32b", "gemma-3-270m.gguf", "gpt-4o", "b"];
         let weights = [Some(1_500_000_000), Some(32_000_000_000), None, None, None];
         assert_eq!(names.map(weights_of), weights);
