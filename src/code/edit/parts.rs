@@ -151,7 +151,8 @@ impl Around<'_> {
         // Keywords may stand among the names of a statement.
         let builtins = rules::of(self.language).known.builtins;
         let is_wanted = |piece: &Piece, used: &HashSet<String>| {
-            let is_new = |name: &String| used.contains(name) && !defined.contains(name);
+            let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'));
+            let is_new = |name: &String| used.contains(name) && !defined.contains(name) && is_name(name);
             piece.names.iter().any(|name| is_new(name) && !builtins.contains(&name.as_str()))
         };
         while let Some(at) = (0..pieces.len()).find(|&at| !kept[at] && is_wanted(&pieces[at], &used)) {
