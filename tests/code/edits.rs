@@ -182,6 +182,15 @@ fn what_nothing_defines_is_named() {
     .unwrap();
     let target = Target::read(&TargetSpec { path, place: Place::Function("f".to_owned()) }).unwrap();
     assert_eq!(target.undefined("\treturn half(third(n))\n}\n"), ["third"]);
+    fs::write(folder.path().join("c.go"), "package p\n\nvar (\n\tlog = 1\n)\n").unwrap();
+    let target = Target::read(&TargetSpec { path: folder.path().join("a.go"), place: Place::Function("f".to_owned()) });
+    let target = target.unwrap();
+    let program = target.splice("\tlog.Print(sort.Ints)\n\treturn n\n}\n");
+    assert!(program.contains("\"sort\"") && !program.contains("\"log\""), "{program}");
+    let open = self::target("from pylab import *\n\n\ndef f(n):\n    pass\n", Language::Python, "f");
+    assert!(!open.brings("    return random.rand(n)\n"), "it may be imported");
+    let script = self::target("function f(n) {\n}\n", Language::JavaScript, "f");
+    assert!(script.undefined("  return $(n);\n}\n").is_empty(), "another script may have it");
     let answer = "```go\nfunc half(n int) int {\n\treturn n >> 1\n}\n\nfunc f(n int) int {\n\treturn half(n)\n}\n```\n";
     let (candidate, _) = target.requested().read(answer, true);
     assert!(!target.splice(&candidate).contains("half(n int)"), "the package has it");

@@ -82,6 +82,11 @@ impl Target {
 
     /// Functions that a candidate calls and that nothing defines.
     pub fn undefined(&self, candidate: &str) -> Vec<String> {
+        // A script may use what other scripts of its page define.
+        let is_module = ["import ", "export ", "require("].iter().any(|word| self.text.contains(word));
+        if self.language.is_kin(Language::JavaScript) && !is_module {
+            return Vec::new();
+        }
         let body = &candidate[..self.inside(candidate)];
         self.around_it("").undefined(body, &self.beside(candidate))
     }

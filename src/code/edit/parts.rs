@@ -164,7 +164,8 @@ impl Around<'_> {
             self.mentions(name)
                 || pieces.iter().zip(&kept).any(|(piece, &kept)| kept && piece.names.iter().any(|n| n == name))
         };
-        let library = rules::of(self.language).known.imports(self.language, &code, is_known);
+        let is_open = self.imports_unnamed();
+        let library = rules::of(self.language).known.imports(self.language, &code, |name| is_open || is_known(name));
         for (piece, _) in pieces.into_iter().zip(kept).filter(|(_, kept)| *kept) {
             match piece.part {
                 Part::Member => beside.members.push(piece.text),
@@ -192,6 +193,17 @@ impl Around<'_> {
         self.package.contains(name) || mentioned(self.known).any(|word| word == name) && has()
     }
 
+    /// Returns true if the file imports names that it does not spell out: any name may be one of them.
+    fn imports_unnamed(&self) -> bool {
+        self.known.lines().any(|line| match self.language {
+            Language::Python => line.trim_start().starts_with("from ") && line.contains("import *"),
+            // Those of a module inside are none of the file's.
+            Language::Rust => (line.starts_with("use ") || line.starts_with("pub use ")) && line.contains("::*"),
+            Language::Go => line.trim_start().trim_start_matches("import ").starts_with(". \""),
+            Language::JavaScript | Language::TypeScript => false,
+        })
+    }
+
     /// Returns true if an import names a path that ends so: in Go no word of code says that.
     fn imports_path(&self, name: &str) -> bool {
         self.language == Language::Go
@@ -201,7 +213,7 @@ impl Around<'_> {
     /// The functions that the body calls and that neither its file nor `beside` defines. None where the file
     /// imports names that it does not spell out.
     pub fn undefined(&self, body: &str, beside: &Beside) -> Vec<String> {
-        if ["import *", "::*", "import ."].iter().any(|open| self.known.contains(open)) {
+        if self.imports_unnamed() {
             return Vec::new();
         }
         let mut code = body.to_owned();
