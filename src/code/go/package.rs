@@ -24,7 +24,7 @@ fn defined(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().filter_map(move |line| {
         let rest = ["func ", "type ", "var ", "const "].iter().find_map(|word| line.strip_prefix(word));
         match rest {
-            Some(rest) => is_list = rest.starts_with('('),
+            Some(rest) => is_list = rest.trim() == "(",
             None if line.starts_with(')') => is_list = false,
             None => {}
         }
