@@ -151,7 +151,10 @@ impl RequestedFunction {
             if whole || ended {
                 let around = self.around();
                 let beside = around.around(&body, code, this.body.start, !whole);
-                ended = whole && ended || !self.may_define(code, this, &around.undefined(&body, &beside));
+                // The last piece may be one that the body needs, in the middle.
+                let is_amid = || beside != around.around(&body, code, this.body.start, false);
+                let goes_on = || is_amid() || self.may_define(code, this, &around.undefined(&body, &beside));
+                ended = ended && (whole || !goes_on());
                 if (whole || ended) && !beside.is_empty() {
                     let behind = beside.text(around.name);
                     text = joined(self.language, &text, text::width(&self.outer), &behind, &self.outer);

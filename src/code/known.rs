@@ -95,7 +95,7 @@ pub(super) fn free_names(language: Language, code: &str) -> Vec<FreeName> {
     found
 }
 
-/// The functions that `code` calls and that nothing defines: neither the language, nor its library, nor a
+/// The functions that `code` calls and the constants in capitals that it uses, which nothing defines: neither the language, nor its library, nor a
 /// name that `is_defined`.
 pub(super) fn undefined(language: Language, code: &str, is_defined: impl Fn(&str) -> bool) -> Vec<String> {
     let known = &rules::of(language).known;
@@ -104,5 +104,8 @@ pub(super) fn undefined(language: Language, code: &str, is_defined: impl Fn(&str
         known.builtins.contains(&name) || known.library.iter().any(own) || is_defined(name)
     };
     let free = free_names(language, code).into_iter();
-    free.filter(|free| free.is_called && !is_there(&free.name)).map(|free| free.name).collect()
+    let is_constant =
+        |name: &str| name.len() > 1 && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    let is_use = |free: &FreeName| free.is_called || free.is_alone && is_constant(&free.name);
+    free.filter(|free| is_use(free) && !is_there(&free.name)).map(|free| free.name).collect()
 }

@@ -335,7 +335,7 @@ impl Task for Job {
         let names = self.target()?.undefined(completion);
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         (!names.is_empty())
-            .then(|| format!("it calls {}, which neither its file nor the answer defines", names.join(", ")))
+            .then(|| format!("it uses {}, which neither its file nor the answer defines", names.join(", ")))
     }
 
     fn duplicate_key(&self, _candidate: usize, completion: &str) -> String {

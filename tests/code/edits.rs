@@ -18,9 +18,12 @@ fn taken(file: &str, language: Language, name: &str, answer: &str) -> String {
     // What streams is never taken back.
     let mut seen = String::new();
     for (at, _) in fenced.match_indices('\n') {
-        let (text, _) = target.requested().read(&fenced[..=at], false);
+        let (text, ended) = target.requested().read(&fenced[..=at], false);
         assert!(text.starts_with(seen.trim_end()), "{seen:?} became {text:?}");
         seen = text;
+        if ended {
+            break;
+        }
     }
     assert_eq!(seen, candidate);
     // Taken, it is read back as it is.
@@ -171,6 +174,7 @@ fn what_nothing_defines_is_named() {
         undefined(file, "    def inner(x):\n        return x\n    h = inner\n    return h(inner(n)).foo()\n")
             .is_empty()
     );
+    assert_eq!(undefined(file, "    return n + LIMIT + os.F_OK\n"), ["LIMIT"]);
     assert!(undefined(file, "    return math.sqrt(n) + sqrt(n)\n").is_empty(), "imports are added");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.go");
