@@ -6,12 +6,14 @@
 //! constants and types of the answer.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::cell::OnceCell;
 use std::ops::Range;
+use std::path::PathBuf;
 
-use super::edit::parts::{Around, joined};
+use super::edit::parts::Around;
 use super::outline::{ItemKind, outline};
 use super::rules::{self, Function};
+use super::target::last_name;
 use super::words::{Word, ends_in_string, names, words};
 use super::{Target, text};
 use crate::channels::{self, Parts};
@@ -35,8 +37,8 @@ pub struct RequestedFunction {
     pub typed: String,
     /// The code around it.
     pub known: String,
-    /// Names that the other files of its package define.
-    pub package: HashSet<String>,
+    /// Its file.
+    pub path: Option<PathBuf>,
     /// The text from its head to the extracted text, whole lines. Empty if an answer cannot begin with it.
     pub head: String,
 }
@@ -83,7 +85,7 @@ impl RequestedFunction {
     /// opens a block of code, or repeats the function's head. `None` while that is open.
     pub fn is_answered(&self, text: &str) -> Option<bool> {
         let line = text.trim_start_matches('\n').trim_start_matches('\r');
-        let white = indentation(line);
+        let white = text::white(line, 0);
         let code = &line[white.len()..];
         let opens = |mark: &str| code.starts_with(mark) || mark.starts_with(code);
         if code.is_empty() || ["```", "~~~"].iter().any(|mark| opens(mark) && code.len() < mark.len()) {
@@ -92,7 +94,7 @@ impl RequestedFunction {
         if opens("```") || opens("~~~") {
             return Some(true);
         }
-        let name = own_name(&self.name);
+        let name = last_name(&self.name);
         let is_outside = text::width(white) <= text::width(&self.outer);
         let call = format!("{name}(");
         let mut heads = self.head.lines().map(str::trim).filter(|_| is_outside && !name.is_empty());
@@ -106,7 +108,7 @@ impl RequestedFunction {
 
     /// The function in an answer without code blocks.
     fn without_blocks(&self, said: &str, over: bool) -> (String, bool) {
-        let name = own_name(&self.name);
+        let name = last_name(&self.name);
         let lines = said.match_indices(name).filter(|_| !name.is_empty()).map(|(at, _)| text::line_start(said, at));
         // Prose in front may be read as code that never ends.
         let begins = std::iter::once(0).chain(lines.take(MOST_LINES));
@@ -125,13 +127,13 @@ impl RequestedFunction {
     fn function(&self, code: &str, whole: bool) -> Option<ExtractedBody> {
         let rules = rules::of(self.language);
         let functions = (rules.functions)(code);
-        let fits = |f: &&Function| own_name(&f.name) == own_name(&self.name);
+        let fits = |f: &&Function| last_name(&f.name) == last_name(&self.name);
         let worth = |f: &&Function| (f.finished, !f.declaration, f.name == self.name);
         // The first of equal ones.
         let named = functions.iter().rev().filter(fits).max_by_key(worth);
         let this = named.or_else(|| functions.first().filter(|f| whole && is_all(code, f)))?;
         let line = text::line_start(code, this.range.start);
-        let white = indentation(&code[line..]);
+        let white = text::white(&code[line..], 0);
         let on_line_of_head = !code[..this.body.start].ends_with('\n');
         let (body, mut ended) = if this.lead.contains('{') {
             (format!("return {};\n", code[this.body.clone()].trim()), whole)
@@ -156,8 +158,7 @@ impl RequestedFunction {
                 let goes_on = || is_amid() || self.may_define(code, this, &around.undefined(&body, &beside));
                 ended = ended && (whole || !goes_on());
                 if (whole || ended) && !beside.is_empty() {
-                    let behind = beside.text(around.name);
-                    text = joined(self.language, &text, text::width(&self.outer), &behind, &self.outer);
+                    text = around.joined(&text, &beside);
                 }
             }
         } else {
@@ -167,16 +168,16 @@ impl RequestedFunction {
         Some(ExtractedBody { text, ended, finished: this.finished })
     }
 
-    /// What stands around the function in its file.
+    /// The function's place in its file.
     fn around(&self) -> Around<'_> {
-        let name = own_name(&self.name);
         Around {
             language: self.language,
-            name,
+            name: last_name(&self.name),
             outer: &self.outer,
             known: &self.known,
-            package: &self.package,
+            path: self.path.as_deref(),
             head: &self.head,
+            package: OnceCell::new(),
         }
     }
 
@@ -213,7 +214,7 @@ impl RequestedFunction {
     /// The names of the parameters in a head.
     fn parameters(&self, head: &str) -> Vec<String> {
         let words = words(self.language, head);
-        let at = words.iter().position(|word| word.name() == Some(own_name(&self.name)));
+        let at = words.iter().position(|word| word.name() == Some(last_name(&self.name)));
         let rest = at.map_or(&[][..], |at| &words[at..]);
         let Some(open) = rest.iter().position(|word| word.is('(')) else { return Vec::new() };
         let (mut depth, mut found, mut begins) = (0_usize, Vec::new(), true);
@@ -237,7 +238,7 @@ impl RequestedFunction {
     fn body(&self, code: &str) -> String {
         let rules = rules::of(self.language);
         let code = code.trim_start_matches('\n');
-        let white = indentation(code);
+        let white = text::white(code, 0);
         let end = (!white.is_empty() || rules.lexicon.is_some())
             .then(|| (rules.function_end)(white.len().saturating_sub(1), code))
             .flatten();
@@ -283,21 +284,11 @@ impl RequestedFunction {
 impl Target {
     /// The function to look for in an answer.
     pub fn requested(&self) -> RequestedFunction {
-        let outer = indentation(&self.text[text::line_start(&self.text, self.function.start)..]).to_owned();
+        let outer = text::white(&self.text, self.function.start).to_owned();
         let inner = self.body_indent.clone().unwrap_or_else(|| format!("{outer}    "));
-        let (typed, known) = (self.typed.clone(), self.text.clone());
+        let (typed, known, path) = (self.typed.clone(), self.text.clone(), self.path.clone());
         let head = self.stub();
-        let package = self.package.clone();
-        RequestedFunction {
-            language: self.language,
-            name: self.name.clone(),
-            outer,
-            inner,
-            typed,
-            known,
-            package,
-            head,
-        }
+        RequestedFunction { language: self.language, name: self.name.clone(), outer, inner, typed, known, path, head }
     }
 }
 
@@ -317,7 +308,7 @@ pub fn prose(answer: &str) -> Prose {
     let Parts { thoughts, answer: said } = channels::parts_by_ends(answer, false);
     let Some(said) = said else { return Prose { thoughts, thinks: true, said: answer.len()..answer.len() } };
     let lines = answer[said.clone()].split_inclusive('\n');
-    let before = lines.take_while(|line| fence(&line[indentation(line).len()..]).0.is_empty());
+    let before = lines.take_while(|line| fence(&line[text::white(line, 0).len()..]).0.is_empty());
     let to = said.start + before.map(str::len).sum::<usize>();
     Prose { thoughts, thinks: false, said: said.start..to }
 }
@@ -343,7 +334,7 @@ fn blocks<'a>(said: &'a str, is_inside: &dyn Fn(&Block<'a>) -> bool) -> Vec<Bloc
     let mut found: Vec<Block> = Vec::new();
     let mut open: Option<(&str, usize)> = None;
     for line in said.split_inclusive('\n') {
-        let indent = indentation(line).len();
+        let indent = text::white(line, 0).len();
         let (fence, info) = fence(&line[indent..]);
         match (open, found.last_mut()) {
             (Some((mark, outer)), Some(block)) => {
@@ -378,15 +369,6 @@ fn is_all(code: &str, this: &Function) -> bool {
     this.indent == 0
         && code[this.range.end..].trim().is_empty()
         && code[..this.range.start].lines().all(|line| !line.starts_with([' ', '\t']))
-}
-
-fn own_name(name: &str) -> &str {
-    name.rsplit('.').next().unwrap_or(name)
-}
-
-/// The white space before the first text.
-fn indentation(text: &str) -> &str {
-    &text[..text.len() - text.trim_start_matches([' ', '\t']).len()]
 }
 
 /// Returns true if the first line that is not blank is indented, like the inside of a function.

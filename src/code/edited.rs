@@ -21,8 +21,7 @@ impl Target {
         }
         let found = Self::in_text(&text, self.language, &Place::Function(self.name.clone()))?;
         let candidate = ended(&found.text[found.body.clone()]);
-        let beside = self.added_beside(&found, &candidate);
-        let whole = if beside.is_empty() { candidate } else { self.with_beside(&candidate, &beside) };
+        let whole = self.with_added(&found, candidate);
         let is_all = self.splice(&whole) == text;
         Ok((whole, is_all))
     }

@@ -7,7 +7,7 @@ use super::rules;
 use super::words::{Word, words};
 use crate::language::Language;
 
-/// What a language has without a definition in the file.
+/// Names that a language has without a definition in the file.
 pub(super) struct Known {
     /// Functions and types that need no import, and keywords in front of a bracket.
     pub builtins: &'static [&'static str],
@@ -95,8 +95,8 @@ pub(super) fn free_names(language: Language, code: &str) -> Vec<FreeName> {
     found
 }
 
-/// The functions that `code` calls and the constants in capitals that it uses, which nothing defines: neither the language, nor its library, nor a
-/// name that `is_defined`.
+/// The functions that `code` calls, and the constants in capitals that it uses, which nothing defines: neither
+/// the language, nor its library, nor a name that `is_defined`.
 pub(super) fn undefined(language: Language, code: &str, is_defined: impl Fn(&str) -> bool) -> Vec<String> {
     let known = &rules::of(language).known;
     let is_there = |name: &str| {

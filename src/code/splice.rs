@@ -1,6 +1,7 @@
 //! Puts a candidate in the place of a function's body.
 
 use super::edit::{Edit, applied};
+use super::target::last_name;
 use super::{Target, rules, text, trim_candidate};
 
 impl Target {
@@ -34,7 +35,7 @@ impl Target {
 
     /// [`Target::completion`] and what comes with it. Equal for candidates that make the same change.
     pub fn whole(&self, candidate: &str) -> String {
-        self.completion(candidate) + &self.beside(candidate).text(&self.name)
+        self.completion(candidate) + &self.beside(candidate).text(last_name(&self.name))
     }
 
     /// Number of bytes to keep once a candidate has reached the end of the function. See
@@ -50,7 +51,7 @@ impl Target {
         let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
         let first = candidate.lines().find(is_code).filter(|_| self.typed.is_empty());
         let Some(first) = first.filter(|_| rules::of(self.language).lexicon.is_none()) else { return self.indent };
-        let column = text::width(&first[..first.len() - first.trim_start().len()]);
+        let column = text::width(text::white(first, 0));
         let begins_another = ["def ", "class ", "async ", "@"].iter().any(|word| first.trim_start().starts_with(word));
         if column == 0 || column > self.indent || begins_another { self.indent } else { column - 1 }
     }

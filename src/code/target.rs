@@ -55,8 +55,6 @@ pub struct Target {
     pub(super) around: Vec<Range<usize>>,
     /// The names that code in its stub mentions.
     pub(super) names: HashSet<String>,
-    /// Names that other files of its package define.
-    pub(super) package: HashSet<String>,
     /// The function as read from the file, if its stub has been edited since.
     pub(super) read: Option<Box<Self>>,
     prompt: String,
@@ -238,7 +236,6 @@ impl Source {
             typed: String::new(),
             around: this.parents.clone(),
             names: (rules::of(language).names)(&text, this).into_iter().map(str::to_owned).collect(),
-            package: path.as_deref().map_or_else(HashSet::new, |path| (rules::of(language).package)(path)),
             read: None,
             name: this.name.clone(),
             function: this.range.clone(),
@@ -345,7 +342,8 @@ fn named<'f>(file: String, functions: &'f [Function], name: &str) -> Result<&'f 
     }
 }
 
-fn last_name(name: &str) -> &str {
+/// The last part of a dotted name.
+pub(super) fn last_name(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 

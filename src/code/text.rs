@@ -61,6 +61,12 @@ pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |n| n + 1)
 }
 
+/// The white space that the line of byte `at` begins with.
+pub(super) fn white(text: &str, at: usize) -> &str {
+    let line = &text[line_start(text, at)..];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
 /// Columns of white space: a tab reaches to the next multiple of eight.
 pub(super) fn width(white: &str) -> usize {
     white.chars().fold(0, |column, c| if c == '\t' { column / 8 * 8 + 8 } else { column + 1 })

@@ -1,6 +1,5 @@
 //! One problem of a problem file: its prompt, and how an answer is judged.
 
-use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -109,21 +108,13 @@ impl Problem {
     /// the row, else the end of the function.
     pub fn stop_rules(&self, window: &Window, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
-        rules.repetition = defaults;
-        match &window.chat {
-            Some(chat) => prompt::chat::read_answers(&mut rules, chat, self.requested()),
-            None if defaults => prompt::chat::read_repeats(&mut rules, self.requested()),
-            None => {}
-        }
+        prompt::chat::read(&mut rules, window.chat.as_deref(), || self.requested(), defaults);
         if !defaults {
             return rules;
         }
         if let Some(stop) = &self.stop {
             rules.strings.extend_from_slice(stop);
         } else {
-            if window.chat.is_some() {
-                return rules;
-            }
             let (language, indent) = (self.language, self.indent());
             rules.text = Some(Arc::new(move |text: &str| code::function_end(language, indent, text)));
         }
@@ -149,7 +140,7 @@ impl Problem {
                 inner: self.language.indent().to_owned(),
                 typed: String::new(),
                 known: self.prompt.clone(),
-                package: HashSet::new(),
+                path: None,
                 head: String::new(),
             },
             |target| target.requested(),

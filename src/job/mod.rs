@@ -271,13 +271,10 @@ impl Job {
     /// function. Of a chat answer only the function counts.
     pub fn stop_rules(&self, window: &Window, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
-        rules.repetition = defaults;
-        match (&window.chat, self.target()) {
-            (Some(chat), Some(target)) => prompt::chat::read_answers(&mut rules, chat, target.requested()),
-            (None, Some(target)) if defaults => prompt::chat::read_repeats(&mut rules, target.requested()),
-            _ => {}
+        if let Some(target) = self.target() {
+            prompt::chat::read(&mut rules, window.chat.as_deref(), || target.requested(), defaults);
         }
-        if let Some(target) = self.target().filter(|_| defaults && window.chat.is_none()).cloned() {
+        if let Some(target) = self.target().filter(|_| defaults).cloned() {
             rules.text = Some(Arc::new(move |text: &str| target.end_of(text)));
         }
         rules

@@ -26,7 +26,7 @@ pub trait Task: Send + Sync {
     fn preparation(&self, _limits: Limits) -> Option<Trial> {
         None
     }
-    /// A sentence about what a candidate calls and nothing defines, for one that is not tested.
+    /// A sentence about names that a candidate uses and nothing defines, for one that is not tested.
     fn lacking(&self, _text: &str) -> Option<String> {
         None
     }

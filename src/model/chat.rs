@@ -1,8 +1,8 @@
 //! Chat templates: how a model that was taught conversations is shown a request.
 //!
-//! A template is a program that came with a model. For requests of our own it is run once, with one turn of the
-//! user in it, of which nothing but the place is kept: what stands before the user's words, and what stands after
-//! them. For a conversation it is run on its words. `jinja` has its language.
+//! A template is a program that came with a model. For requests of our own it is run once, with one turn of
+//! the user in it, of which only the place is kept: the text before the user's words, and the text after them.
+//! For a conversation it is run on its words. `jinja` has its language.
 
 mod jinja;
 mod json;

@@ -49,7 +49,7 @@ fn begun(chat: &Chat, function: &RequestedFunction) -> Option<[String; 2]> {
 }
 
 /// Sets how the answer to such a request is read, and what tells that it is nothing but thoughts so far.
-pub fn read_answers(rules: &mut StopRules, chat: &Chat, function: RequestedFunction) {
+fn read_answers(rules: &mut StopRules, chat: &Chat, function: RequestedFunction) {
     // Marks that the opening closes are none of the answer's.
     let begun = begun(chat, &function).map_or_else(|| chat.begun().to_owned(), |[_, block]| block);
     let whole = move |answer: &str| format!("{begun}{answer}");
@@ -58,9 +58,20 @@ pub fn read_answers(rules: &mut StopRules, chat: &Chat, function: RequestedFunct
     rules.thinks = Some(Arc::new(move |answer| code::prose(&whole(answer)).thinks));
 }
 
+/// Sets how the text of a model becomes a candidate: the answer of a chat model is read; the text behind the
+/// function's head is read where it answers all the same. Without `defaults` such a text is taken as it is.
+pub fn read(rules: &mut StopRules, chat: Option<&Chat>, function: impl FnOnce() -> RequestedFunction, defaults: bool) {
+    rules.repetition = defaults;
+    match chat {
+        Some(chat) => read_answers(rules, chat, function()),
+        None if defaults => read_repeats(rules, function()),
+        None => {}
+    }
+}
+
 /// Sets how a text is read that a model wrote behind the function's head: as it is, unless it answers with a
 /// block of code or repeats the head.
-pub fn read_repeats(rules: &mut StopRules, function: RequestedFunction) {
+fn read_repeats(rules: &mut StopRules, function: RequestedFunction) {
     let begins = function.clone();
     rules.begins = Some(Arc::new(move |text| begins.is_answered(text)));
     rules.reading = Some(Arc::new(move |answer, over| function.read(answer, over)));

@@ -1,5 +1,5 @@
-//! Requests in llama.cpp's own form (`/infill`, `/completion`), which editors send: their fields as those of the
-//! other form, and their answers.
+//! Requests in llama.cpp's own form (`/infill`, `/completion`), which editors send: their fields as those of
+//! the other form, and their answers.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};

@@ -80,7 +80,7 @@ async fn route(
     }
 }
 
-/// The sentence about an unknown path. Clients often lack the beginning of all paths of a protocol in their address.
+/// The sentence about an unknown path. Addresses of clients often lack `/v1`.
 fn unknown(path: &str) -> String {
     let longer = PATHS.iter().map(|(known, _)| *known).find(|known| known.strip_prefix("/v1") == Some(path));
     let meant = longer.map(|known| format!("; {known} is there: the base address of a client ends in /v1"));

@@ -231,3 +231,16 @@ fn one_candidate_is_written_shown_edited_and_undone_as_one() {
     let written = String::from_utf8(other.splice_bytes(candidate)).unwrap();
     assert_eq!(written, wanted.replace("def f(n):\r\n", "def f(number):\r\n    \"\"\"Doc.\"\"\"\r\n"));
 }
+
+#[test]
+fn broken_files_are_changed_in_one_place_or_not_at_all() {
+    let file = "class A {\n  f() {\n  }\n  g() {\n  }\né";
+    let target = target(file, Language::JavaScript, "A.f");
+    let program = target.splice("    return LIMIT;\n  }\n\nconst LIMIT = 1;\n");
+    assert!(program.contains("const LIMIT = 1;") && program.ends_with('é'), "{program}");
+    for head in ["\"\"\"é\"\"\"", "#!é\u{2003}", "\"\"\"é"] {
+        let file = format!("{head}\ndef f(n):\n    pass\n");
+        let Ok(target) = Target::in_text(&file, Language::Python, &Place::Any) else { continue };
+        assert!(target.splice("    return math.pi\n").contains("import math"), "{head}");
+    }
+}

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use super::outline::Item;
 use super::rules::Function;
-use super::text::line_start;
+use super::text::{line_start, white};
 use lex::{Kind, Lexicon, Token, Tokens};
 
 /// The data of a language.
@@ -135,12 +135,6 @@ pub(super) fn outline(table: &Table, text: &str, functions: &[Function]) -> Vec<
 /// See [`super::rules::Rules::reindent`].
 pub(super) fn reindent(table: &Table, candidate: &str, own: &str, outer: &str, want: &str) -> String {
     indent::reindent(table, candidate, own, outer, want)
-}
-
-/// The white space that the line of byte `at` begins with.
-fn white(text: &str, at: usize) -> &str {
-    let line = &text[line_start(text, at)..at];
-    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
 /// The first tokens of lines.

@@ -103,7 +103,9 @@ impl File<'_> {
     fn scope(&mut self, index: usize, range: Range<usize>, parent: Option<usize>) -> bool {
         let (text, this) = (self.text, &self.definitions[index]);
         let inside = line_end(text, this.block.start);
-        let close = line_start(text, this.block.end.saturating_sub(1));
+        // A block that is not closed may end with any character.
+        let last_char = text[..this.block.end].char_indices().next_back().map_or(0, |(at, _)| at);
+        let close = line_start(text, last_char);
         let members: Vec<(usize, Range<usize>)> = (0..self.definitions.len())
             .filter(|&i| self.definitions[i].parent == Some(index))
             .map(|i| (i, self.lines(i)))

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::code::outline::{ItemKind, outline};
+use crate::code::outline::{Item, ItemKind, outline};
 use crate::language::Language;
 
 /// An import that stands alone.
@@ -33,7 +33,7 @@ pub(super) fn read(language: Language, text: &str, names: &[String]) -> Vec<Impo
     let list = code.strip_prefix("import").unwrap_or(code).trim();
     let list = list.strip_prefix('(').map_or(list, |list| list.trim_end().trim_end_matches(')'));
     let specs = list.lines().map(|line| line.split("//").next().unwrap_or_default().trim());
-    let specs = specs.filter(|spec| spec.ends_with('"') && spec.contains('"'));
+    let specs = specs.filter(|spec| spec.ends_with('"'));
     let import = |spec: &str| Import { text: format!("import {spec}"), names: go_name(spec).into_iter().collect() };
     specs.map(import).collect()
 }
@@ -57,15 +57,19 @@ fn go_name(spec: &str) -> Option<String> {
     Some(last.strip_prefix("go-").unwrap_or(last).split('.').next().unwrap_or(last).to_owned())
 }
 
-/// The change of `text` that adds these imports in front of byte `top`, a border between two of its pieces:
-/// the bytes that it replaces, and their new text.
-pub(super) fn merged(language: Language, text: &str, top: usize, new: &[Import]) -> (Range<usize>, String) {
-    let items = outline(language, text);
+/// The change of a text and its pieces that adds these imports in front of byte `top`, a border between two
+/// pieces: the bytes that it replaces, and their new text.
+pub(super) fn merged(
+    language: Language,
+    (text, items): (&str, &[Item]),
+    top: usize,
+    new: &[Import],
+) -> (Range<usize>, String) {
     let own =
         items.iter().filter(|item| item.kind == ItemKind::Import && item.parent.is_none() && item.range.end <= top);
     let own: Vec<Range<usize>> = own.map(|item| item.range.clone()).collect();
     let Some((first, last)) = own.first().zip(own.last()) else {
-        let at = place(language, text, top);
+        let at = place(language, (text, items), top);
         return (at..at, alone(language, text, at, new));
     };
     let block = first.start..last.end;
@@ -170,16 +174,12 @@ fn in_style(import: &str, text: &str) -> String {
 }
 
 /// Where imports of a file that has none stand: behind what has to be first.
-fn place(language: Language, text: &str, top: usize) -> usize {
-    let items = outline(language, text);
+fn place(language: Language, (text, items): (&str, &[Item]), top: usize) -> usize {
     let mut at = 0;
-    let mut is_first = true;
     for line in text[..top].split_inclusive('\n') {
         let bare = line.trim();
         let goes_on = match language {
-            Language::Python => {
-                bare.starts_with("#!") || bare.starts_with("# -*-") || bare.starts_with("# vim") && is_first
-            }
+            Language::Python => bare.starts_with("#!") || bare.starts_with("# -*-"),
             Language::Go => return go_place(text, top),
             Language::Rust => bare.starts_with("//!") || bare.starts_with("#!["),
             Language::JavaScript | Language::TypeScript => {
@@ -190,7 +190,6 @@ fn place(language: Language, text: &str, top: usize) -> usize {
         if !goes_on && !is_blank {
             break;
         }
-        is_first = false;
         at += line.len();
     }
     if language == Language::Python {
@@ -201,9 +200,12 @@ fn place(language: Language, text: &str, top: usize) -> usize {
             at = doc.range.end;
         }
     }
+    if at == 0 {
+        return 0;
+    }
     // Blank lines stay in front of what comes behind.
-    let blank = text[..at].len() - text[..at].trim_end().len();
-    if at == 0 { 0 } else { (at - blank + 1).min(top) }
+    let end = text[..at].trim_end().len();
+    text[end..top].find('\n').map_or(top, |line_end| end + line_end + 1)
 }
 
 /// Behind the package clause.

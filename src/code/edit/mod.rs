@@ -3,10 +3,12 @@
 mod imports;
 pub(super) mod parts;
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use self::parts::{Around, Beside};
 use super::outline::{Item, ItemKind, outline};
+use super::target::last_name;
 use super::{Target, text};
 use crate::language::Language;
 
@@ -39,17 +41,18 @@ impl Target {
 
     /// The indentation of its head.
     pub(super) fn outer(&self) -> &str {
-        parts::white_of(&self.text, self.function.start)
+        text::white(&self.text, self.function.start)
     }
 
     fn around_it<'a>(&'a self, head: &'a str) -> Around<'a> {
         Around {
             language: self.language,
-            name: self.name.rsplit('.').next().unwrap_or(&self.name),
+            name: last_name(&self.name),
             outer: self.outer(),
             known: &self.text,
-            package: &self.package,
+            path: self.path.as_deref(),
             head,
+            package: OnceCell::new(),
         }
     }
 
@@ -59,20 +62,12 @@ impl Target {
         self.around_it(&self.stub()).behind(body, rest)
     }
 
-    /// The code that `other`, an edited text of this file, has for a candidate and this does not.
-    pub(super) fn added_beside(&self, other: &Self, candidate: &str) -> Beside {
-        self.around_it(&self.stub()).around(candidate, &other.text, other.function.start, false)
-    }
-
-    /// A candidate with the code that comes with it.
-    pub(super) fn with_beside(&self, candidate: &str, beside: &Beside) -> String {
-        parts::joined(
-            self.language,
-            candidate,
-            self.indent,
-            &beside.text(self.name.rsplit('.').next().unwrap_or_default()),
-            self.outer(),
-        )
+    /// A candidate with the code beside it that `other`, an edited text of this file, has and this does not.
+    pub(super) fn with_added(&self, other: &Self, candidate: String) -> String {
+        let stub = self.stub();
+        let around = self.around_it(&stub);
+        let beside = around.around(&candidate, &other.text, other.function.start, false);
+        if beside.is_empty() { candidate } else { around.joined(&candidate, &beside) }
     }
 
     /// Returns true if code comes with a candidate's function.
@@ -80,7 +75,7 @@ impl Target {
         !self.beside(candidate).is_empty()
     }
 
-    /// Functions that a candidate calls and that nothing defines.
+    /// Functions that a candidate calls, and constants in capitals that it uses, which nothing defines.
     pub fn undefined(&self, candidate: &str) -> Vec<String> {
         // A script may use what other scripts of its page define.
         let is_module = ["import ", "export ", "require("].iter().any(|word| self.text.contains(word));
@@ -111,7 +106,7 @@ impl Target {
         }
         let mut edits = Vec::new();
         if !beside.imports.is_empty() {
-            let (range, text) = imports::merged(self.language, &self.text, place.top, &beside.imports);
+            let (range, text) = imports::merged(self.language, (&self.text, &items), place.top, &beside.imports);
             edits.push(Edit { range, text });
         }
         let blank = if self.language == Language::Python && place.indent.is_empty() { "\n\n" } else { "\n" };
@@ -171,7 +166,7 @@ impl Target {
             return Place { top: at, at, indent: String::new() };
         };
         let mut at = top;
-        // What stands beside a module of Rust is not seen inside of it.
+        // A module of Rust does not see the items beside it.
         while self.language == Language::Rust
             && at.kind == ItemKind::Scope
             && at.signature.split(|c: char| !c.is_alphanumeric()).any(|word| word == "mod")
@@ -184,7 +179,7 @@ impl Target {
         }
         let code = self.text[at.range.clone()].len() - self.text[at.range.clone()].trim_start_matches('\n').len();
         let start = at.range.start + code;
-        Place { top: top.range.start, at: start, indent: parts::white_of(&self.text, start).to_owned() }
+        Place { top: top.range.start, at: start, indent: text::white(&self.text, start).to_owned() }
     }
 }
 

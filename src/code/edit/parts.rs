@@ -3,7 +3,9 @@
 //! A candidate is text that continues the function: its inside, its closing brace, and behind it the members
 //! of its class, imports, helper functions, constants and types that it needs.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::path::Path;
 
 use super::imports::{self, Import};
 use crate::code::known;
@@ -46,10 +48,12 @@ pub(in crate::code) struct Around<'a> {
     pub outer: &'a str,
     /// The code of its file.
     pub known: &'a str,
-    /// Names that other files of its package define.
-    pub package: &'a HashSet<String>,
+    /// Its file.
+    pub path: Option<&'a Path>,
     /// Its head in the file.
     pub head: &'a str,
+    /// Names that the other files of its package define, once they are asked for.
+    pub package: OnceCell<HashSet<String>>,
 }
 
 impl Around<'_> {
@@ -93,6 +97,16 @@ impl Around<'_> {
         self.needed(body, pieces, decorators)
     }
 
+    /// A function's body with the code behind it. A block in braces is closed.
+    pub fn joined(&self, body: &str, beside: &Beside) -> String {
+        let rules = rules::of(self.language);
+        let body = body.trim_end();
+        let ends = |text: String| (rules.function_end)(text::width(self.outer), &text).is_some();
+        let is_open = rules.lexicon.is_some() && !ends(format!("{body}\n"));
+        let close = if is_open { format!("{}}}\n", self.outer) } else { String::new() };
+        format!("{body}\n{close}{}", beside.text(self.name))
+    }
+
     /// The end of the members of the class that a text begins with.
     fn members_end(&self, rest: &str) -> usize {
         if self.outer.is_empty() {
@@ -116,7 +130,7 @@ impl Around<'_> {
                 }
                 continue;
             }
-            let white = white_of(whole, 0);
+            let white = text::white(whole, 0);
             let outer = if part == Part::Member { self.outer } else { "" };
             let moved = |line: &str| line.strip_prefix(white).map_or(line.to_owned(), |line| format!("{outer}{line}"));
             let text: String = whole.split_inclusive('\n').map(moved).collect();
@@ -140,7 +154,7 @@ impl Around<'_> {
         above.into_iter().filter(|line| !self.head.contains(line)).map(str::to_owned).collect()
     }
 
-    /// What of these pieces the body needs and the file does not have, and imports of the library.
+    /// The pieces that the body needs and the file does not have, and imports of the library.
     fn needed(&self, body: &str, mut pieces: Vec<Piece>, decorators: Vec<String>) -> Beside {
         let mut code = [body, &decorators.join("\n")].join("\n");
         let mut used = names(self.language, &code);
@@ -177,41 +191,43 @@ impl Around<'_> {
         beside
     }
 
-    /// The names that the file defines anywhere.
+    fn package(&self) -> &HashSet<String> {
+        let read = || self.path.map_or_else(HashSet::new, rules::of(self.language).package);
+        self.package.get_or_init(read)
+    }
+
+    /// Names that imports give and that no word of code says: the ends of Go's paths.
+    fn paths(&self) -> Vec<String> {
+        let is_go = self.language == Language::Go;
+        let imports = if is_go { imports::of_text(self.language, self.known) } else { Vec::new() };
+        imports.into_iter().flat_map(|import| import.names).collect()
+    }
+
+    /// The names that the file and its package define.
     fn defined(&self) -> HashSet<String> {
-        let items = outline(self.language, self.known);
-        let imports = items.iter().filter(|item| item.kind == ItemKind::Import);
-        let imports =
-            imports.flat_map(|item| imports::read(self.language, &self.known[item.range.clone()], &item.names));
-        let imported: Vec<String> = imports.flat_map(|import| import.names).collect();
-        items.iter().flat_map(|item| item.names.clone()).chain(imported).chain(self.package.iter().cloned()).collect()
+        let of_items = outline(self.language, self.known).into_iter().flat_map(|item| item.names);
+        of_items.chain(self.paths()).chain(self.package().iter().cloned()).collect()
     }
 
     /// Returns true if a name stands anywhere in the code of the file, or its package has it.
     fn mentions(&self, name: &str) -> bool {
-        let has = || names(self.language, self.known).contains(name) || self.imports_path(name);
-        self.package.contains(name) || mentioned(self.known).any(|word| word == name) && has()
+        let is_in_code = || names(self.language, self.known).contains(name) || self.paths().iter().any(|n| n == name);
+        mentioned(self.known).any(|word| word == name) && is_in_code() || self.package().contains(name)
     }
 
     /// Returns true if the file imports names that it does not spell out: any name may be one of them.
     fn imports_unnamed(&self) -> bool {
         self.known.lines().any(|line| match self.language {
             Language::Python => line.trim_start().starts_with("from ") && line.contains("import *"),
-            // Those of a module inside are none of the file's.
+            // Imports inside a module are not the file's.
             Language::Rust => (line.starts_with("use ") || line.starts_with("pub use ")) && line.contains("::*"),
             Language::Go => line.trim_start().trim_start_matches("import ").starts_with(". \""),
             Language::JavaScript | Language::TypeScript => false,
         })
     }
 
-    /// Returns true if an import names a path that ends so: in Go no word of code says that.
-    fn imports_path(&self, name: &str) -> bool {
-        self.language == Language::Go
-            && imports::of_text(self.language, self.known).iter().any(|i| i.names.iter().any(|n| n == name))
-    }
-
-    /// The functions that the body calls and that neither its file nor `beside` defines. None where the file
-    /// imports names that it does not spell out.
+    /// The functions that the body calls, and the constants in capitals that it uses, which neither its file nor
+    /// `beside` defines. None where the file imports names that it does not spell out.
     pub fn undefined(&self, body: &str, beside: &Beside) -> Vec<String> {
         if self.imports_unnamed() {
             return Vec::new();
@@ -221,7 +237,7 @@ impl Around<'_> {
         more.for_each(|text| code += text);
         let of_helpers: HashSet<String> =
             outline(self.language, &beside.helpers.concat()).into_iter().flat_map(|i| i.names).collect();
-        let imported = |name: &str| beside.imports.iter().any(|import| import.names.iter().any(|n| n == name));
+        let imported = |name: &str| beside.imports.iter().any(|import| import.names.iter().any(|given| given == name));
         let is_defined =
             |name: &str| name == self.name || of_helpers.contains(name) || imported(name) || self.mentions(name);
         known::undefined(self.language, &code, is_defined)
@@ -234,7 +250,7 @@ impl Beside {
         self.members.is_empty() && self.imports.is_empty() && self.helpers.is_empty() && self.decorators.is_empty()
     }
 
-    /// As the text behind a function of this name.
+    /// Its text, as it stands behind a function of this name.
     pub fn text(&self, name: &str) -> String {
         let mut out: String = self.members.iter().flat_map(|member| ["\n", member]).collect();
         if !self.decorators.is_empty() {
@@ -247,19 +263,4 @@ impl Beside {
         out.extend(self.helpers.iter().flat_map(|helper| ["\n", helper]));
         out
     }
-}
-
-/// The line that a text begins with has this white space in front.
-pub(in crate::code) fn white_of(text: &str, at: usize) -> &str {
-    let line = &text[text::line_start(text, at)..];
-    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
-}
-
-/// A function's body with the code behind it. A block in braces is closed.
-pub(in crate::code) fn joined(language: Language, body: &str, indent: usize, behind: &str, outer: &str) -> String {
-    let rules = rules::of(language);
-    let body = body.trim_end();
-    let is_open = rules.lexicon.is_some() && (rules.function_end)(indent, &format!("{body}\n")).is_none();
-    let close = if is_open { format!("{outer}}}\n") } else { String::new() };
-    format!("{body}\n{close}{behind}")
 }

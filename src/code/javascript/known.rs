@@ -18,7 +18,7 @@ pub(in crate::code) const KNOWN: Known = Known {
         "setTimeout", "static", "structuredClone", "super", "switch", "throw", "typeof", "unescape", "void", "while",
         "window", "with", "yield",
     ],
-    // What it imports has the names that the file gives it.
+    // Its modules have the names that a file gives them.
     library: &[],
     separator: "/",
     import: str::to_owned,

@@ -46,7 +46,7 @@ fn add_filters(environment: &mut Environment) {
     for name in ["escape", "e"] {
         environment.add_filter(name, escape);
     }
-    // What is no number is zero.
+    // Other values are zero.
     environment.add_filter("int", |state: &State, value: &Value, default: Option<Value>, base, more: Kwargs| {
         let default = default.or(more.get("default")?).unwrap_or(Value::from(0));
         filters::int(state, value, Some(default), base, more)

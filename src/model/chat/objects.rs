@@ -8,8 +8,8 @@ const MOST_ARGUMENTS: usize = 100;
 /// The words in the tags of a template, with their lines.
 struct Words<'a>(Vec<(usize, &'a str)>);
 
-/// Refuses templates that use their objects for anything but to keep values under a name. A macro may be given
-/// one if it calls it by the same name.
+/// Refuses templates that use their objects for anything but to keep values under a name. A macro may be
+/// given one if it calls it by the same name.
 pub fn stand_alone(text: &str) -> Result<(), String> {
     let words = Words(source::words(text));
     let makes = |at: usize| {
@@ -57,7 +57,7 @@ impl Words<'_> {
         false
     }
 
-    /// The word at `name` can only be a macro, and each macro of this name calls the argument in this place so.
+    /// The word at `name` can only be a macro, and each macro of this name has the argument in this place.
     fn takes(&self, name: usize, place: usize, argument: &str) -> bool {
         let name = self.0[name].1;
         let mut is_macro = false;

@@ -1,4 +1,4 @@
-//! What templates take from Python: methods of strings, lists and dictionaries, its white space, its dates.
+//! Python's part of templates: methods of strings, lists and dictionaries, its white space, its dates.
 //! Results that can be much larger than their arguments are charged as steps before they are made.
 
 use minijinja::value::{Kwargs, Tuple, Value, ValueKind, from_args};

@@ -1,4 +1,4 @@
-//! Pieces of an answer, read as far as they can be: a field of another type than expected is as good as absent.
+//! Pieces of an answer, read as far as they can be: a field of an unexpected type counts as absent.
 
 use serde_json::Value;
 

@@ -153,7 +153,7 @@ fn thoughts_within_the_text_of_a_server_are_no_code() {
             let function = crate::code::open_function("def f(n):\n").unwrap().requested();
             let chat = Chat::of_server();
             let mut stop = StopRules::default();
-            crate::prompt::chat::read_answers(&mut stop, &chat, function);
+            crate::prompt::chat::read(&mut stop, Some(&chat), || function, false);
             let came = follow(1, &ask_with(&open(&server).unwrap(), 1, stop).1);
             if thinks_on {
                 assert_eq!(came.ended[0].1, "", "{thoughts}");
