@@ -6,6 +6,7 @@
 #[cfg(not(unix))]
 compile_error!("bass-tui needs a Unix system: processes, signals and terminals are used as these have them");
 
+pub mod agreement;
 pub mod backend;
 mod catalog;
 mod channels;

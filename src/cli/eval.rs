@@ -18,7 +18,7 @@ use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json, say};
 use super::session::{Session, consent, on_interrupt};
 use crate::eval::{
-    self, Answer, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Report, ResultsFile,
+    self, Answer, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Rank, Report, ResultsFile,
     RunError, Setting, Unready,
 };
 use crate::job::TrialPool;
@@ -76,6 +76,10 @@ pub struct Args {
     /// Time for the whole run: problems not done by then count as failed [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Evaluation")]
     deadline: Option<Duration>,
+    /// How the candidate of Pass@First is taken: any (random), the most probable one (logprob), or the one
+    /// that does what most do when they are called on the same inputs (agreement), which tells all three
+    #[arg(long, value_name = "random|logprob|agreement", default_value = "logprob", value_parser = rank, help_heading = "Evaluation")]
+    rank: Rank,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -151,7 +155,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
     let ids: Vec<String> = problems.iter().map(|p| p.id.clone()).collect();
     let results: Vec<ProblemResult> = ids.iter().filter_map(|id| results.remove(id)).collect();
+    let standings = match args.rank {
+        Rank::Agreement => eval::standings(&runner, &problems, &results, limits).map_err(Failure::internal)?,
+        Rank::Random | Rank::Logprob => BTreeMap::new(),
+    };
     let report = Report {
+        rank: args.rank,
+        by_rank: eval::shares(&problems, &results, &standings),
         header: &header,
         ids: &ids,
         results: &results,
@@ -181,6 +191,11 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
 fn time(text: &str) -> Result<Duration, &'static str> {
     duration(text).ok_or("expected a time such as 90s or 2m")
+}
+
+fn rank(text: &str) -> Result<Rank, &'static str> {
+    let rank = Rank::ALL.into_iter().find(|rank| rank.name() == text);
+    rank.ok_or("expected random, logprob or agreement")
 }
 
 /// The exit code of a finished run, which shows if any candidate passed.

@@ -122,7 +122,7 @@ impl Problem {
     }
 
     /// The function that is completed, if it is found.
-    fn target(&self) -> Option<Target> {
+    pub fn target(&self) -> Option<Target> {
         Target::in_text(&self.prompt, self.language, &self.place()).ok()
     }
 

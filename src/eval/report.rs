@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::figures::{Figures, figures};
+use super::rank::Rank;
 use super::result::{ProblemResult, word};
 use super::results_file::Header;
 use super::run::Ended;
@@ -36,6 +37,9 @@ pub struct Report<'a> {
     pub results: &'a [ProblemResult],
     /// The k of pass@k.
     pub ks: &'a [usize],
+    /// The rank that decides Pass@First, and the share of each.
+    pub rank: Rank,
+    pub by_rank: BTreeMap<Rank, f64>,
     pub ended: Ended,
     /// Cost of the run.
     pub speed: Speed,
@@ -66,11 +70,15 @@ impl Report<'_> {
     /// The figures over all problems, and over those that were reached. The error is a sentence.
     fn figures(&self) -> Result<(Figures, Figures), String> {
         let of = |problems| figures(self.results, problems, self.ks);
-        let (Some(all), Some(reached)) = (of(self.ids.len()), of(self.results.len())) else {
+        let (Some(mut all), Some(mut reached)) = (of(self.ids.len()), of(self.results.len())) else {
             return Err(
                 "a k is larger than the number of samples of a problem: this should have been refused".to_owned()
             );
         };
+        if let Some(share) = self.by_rank.get(&self.rank) {
+            all.pass_at_first = *share;
+            reached.pass_at_first = share * self.ids.len() as f64 / self.results.len().max(1) as f64;
+        }
         if all.pass_at_first > all.pass_at_all {
             return Err("Pass@First is above Pass@All, which cannot be: please report this".to_owned());
         }
@@ -112,6 +120,8 @@ impl Report<'_> {
             figures: Figures,
             reached_only: Figures,
             ended: &'a str,
+            rank: Rank,
+            by_rank: &'a BTreeMap<Rank, f64>,
             problems: &'a [ProblemResult],
             not_reached: Vec<&'a str>,
             stats: Stats,
@@ -128,6 +138,8 @@ impl Report<'_> {
                 Ended::Interrupted => "interrupted",
                 Ended::Deadline => "deadline",
             },
+            rank: self.rank,
+            by_rank: &self.by_rank,
             problems: self.results,
             not_reached: self.not_reached().collect(),
             stats: self.stats(),
@@ -187,6 +199,10 @@ impl Report<'_> {
                 stats.reached,
                 line(&reached)
             );
+        }
+        if self.rank == Rank::Agreement {
+            let shares = self.by_rank.iter().map(|(rank, share)| format!("{} {}", rank.name(), percent(*share)));
+            let _ = writeln!(out, "Pass@First by rank: {}", shares.collect::<Vec<_>>().join(", "));
         }
         let counts = |counts: &BTreeMap<String, usize>| {
             let mut counts: Vec<(&String, &usize)> = counts.iter().collect();
@@ -265,6 +281,8 @@ mod tests {
             ids: &["a\u{1b}[2J\u{9b}2Jb", "c", "never"].map(str::to_owned),
             results: &[hostile, failed],
             ks: &[1, 2],
+            rank: Rank::Logprob,
+            by_rank: BTreeMap::new(),
             ended,
             speed: Speed { tokens: 12, writing: 3.0, wall: 75.4 },
             resumed: 1,

@@ -18,6 +18,12 @@ pub enum TrialError {
     /// The tests hit a limit without the candidate.
     #[error("these tests hit a limit without the candidate, too: {0}")]
     Limit(String),
+    /// Candidates of this language are not called on inputs.
+    #[error("what candidates do is compared in Python and JavaScript, and not yet in {language}")]
+    Unobserved {
+        /// Language name.
+        language: &'static str,
+    },
     /// The sandbox could not be set up.
     #[error("the sandbox could not be started: {0}")]
     Sandbox(String),

@@ -29,6 +29,7 @@ mod judge;
 mod language;
 mod marks;
 mod named;
+mod observe;
 mod project;
 mod suspicious;
 mod tool;
@@ -46,6 +47,7 @@ pub use error::TrialError;
 use language::command::{self, Toolbox, split};
 pub use language::tests_below;
 use language::{Context, Packages, TrialLanguage};
+pub use observe::{Effect, Input, Observed};
 pub use project::Project;
 use project::baseline_cache::CacheFile;
 use project::find::Found;
@@ -308,6 +310,18 @@ impl Runner {
             self.run_tests(&at, &own)?;
         }
         Ok(())
+    }
+
+    /// Calls the function of a trial's program on the inputs, in the sandbox, whatever tests it has. What the
+    /// calls do is no verdict. The error is a fault of the sandbox, or says that the language is not observed.
+    pub fn observe(
+        &self,
+        trial: &Trial,
+        inputs: &[Input],
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Vec<Observed>, TrialError> {
+        let at = self.context(cancel)?;
+        observe::observe_trial(&at, &self.lones, self.language(trial.language), trial, inputs)
     }
 
     /// The time limit of [`Runner::prepare`].

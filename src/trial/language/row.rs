@@ -17,6 +17,7 @@ pub use crate::trial::case::{Command, Tests, Trial};
 pub use crate::trial::error::TrialError;
 pub use crate::trial::evidence::{Evidence, Failure, Outcome, Report, Reporter, TestEnd};
 pub use crate::trial::judge::{driver, nonce};
+pub use crate::trial::observe::{Input, Observed, observe};
 pub use crate::trial::project::baseline_cache::BaselineCache;
 pub use crate::trial::project::find::Marks;
 pub use crate::trial::project::{Base, Copy, Project};
@@ -102,6 +103,17 @@ pub trait TrialLanguage: Debug + Send + Sync {
 
     /// Runs a tests file of a project in a copy of it.
     fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError>;
+
+    /// Calls the function of the trial's program on the inputs, in a copy of the project.
+    fn observe(
+        &self,
+        _at: &Context,
+        trial: &Trial,
+        _project: &Project,
+        _inputs: &[Input],
+    ) -> Result<Vec<Observed>, TrialError> {
+        Err(TrialError::Unobserved { language: trial.language.title() })
+    }
 }
 
 /// Packages that lie on this machine: folders to read, and variables that name them.

@@ -13,6 +13,7 @@
 
 mod environment;
 mod installed;
+mod observe;
 mod programs;
 mod project;
 mod suspicious;
@@ -24,8 +25,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use crate::files;
 use crate::language::Language;
 use crate::trial::language::row::{
-    BaselineCache, Context, LanguageRow, Lookup, Marks, Project, Recipe, Tests, Tool, Trial, TrialError, TrialLanguage,
-    Verdict,
+    BaselineCache, Context, Input, LanguageRow, Lookup, Marks, Observed, Project, Recipe, Tests, Tool, Trial,
+    TrialError, TrialLanguage, Verdict,
 };
 
 pub const ROW: LanguageRow = LanguageRow {
@@ -77,12 +78,16 @@ struct Python {
     chosen: Mutex<HashMap<PathBuf, Arc<Chosen>>>,
 }
 
-/// A Python and the driver compiled for it.
+/// A Python, and the programs compiled for it.
 #[derive(Debug)]
 struct Chosen {
     tool: Tool,
-    driver: OnceLock<Result<Vec<u8>, String>>,
+    driver: Compiled,
+    observer: Compiled,
 }
+
+/// A compiled program, or a sentence why there is none.
+type Compiled = OnceLock<Result<Vec<u8>, String>>;
 
 impl Python {
     /// The interpreter for the code of a folder: the one of its project's environment, else the first in
@@ -122,13 +127,17 @@ fn named(program: &Path) -> Result<Tool, TrialError> {
 
 impl Chosen {
     fn new(tool: Tool) -> Self {
-        Self { tool, driver: OnceLock::new() }
+        Self { tool, driver: OnceLock::new(), observer: OnceLock::new() }
     }
 
     /// The driver compiled for it.
     fn driver(&self) -> Result<&[u8], TrialError> {
-        let driver = self.driver.get_or_init(|| programs::compile(&self.tool)).as_deref();
-        driver.map_err(|sentence| TrialError::Interpreter(sentence.clone()))
+        self.compiled(&self.driver, programs::DRIVER)
+    }
+
+    fn compiled<'a>(&self, place: &'a Compiled, program: &str) -> Result<&'a [u8], TrialError> {
+        let compiled = place.get_or_init(|| programs::compile(&self.tool, program)).as_deref();
+        compiled.map_err(|sentence| TrialError::Interpreter(sentence.clone()))
     }
 }
 
@@ -173,6 +182,18 @@ impl TrialLanguage for Python {
         let chosen = self.choose(project.folder().as_deref())?;
         let verdict = project::run(at, (&chosen.tool, chosen.driver()?), trial, project)?;
         Ok(verdict.with_interpreter(chosen.tool.shown()))
+    }
+
+    fn observe(
+        &self,
+        at: &Context,
+        trial: &Trial,
+        project: &Project,
+        inputs: &[Input],
+    ) -> Result<Vec<Observed>, TrialError> {
+        let chosen = self.choose(project.folder().as_deref())?;
+        let observer = chosen.compiled(&chosen.observer, programs::OBSERVER)?;
+        observe::run(at, (&chosen.tool, observer), trial, project, inputs)
     }
 }
 

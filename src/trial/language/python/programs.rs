@@ -16,9 +16,11 @@ macro_rules! program {
 }
 
 /// The driver: the process with the tests and the code.
-const DRIVER: &str = program!("begin" "enter" "ignored" "loose" "run");
+pub const DRIVER: &str = program!("begin" "enter" "module" "ignored" "loose" "run");
+/// The observer: the process that calls the function.
+pub const OBSERVER: &str = program!("begin" "enter" "module" "observe");
 
-/// Compiles the driver once, since compiling takes as long as starting the interpreter. The output is ten
+/// Compiles a program once, since compiling takes as long as starting the interpreter. The output is ten
 /// digits of length and the code.
 const COMPILER: &str = "import sys, marshal\n\
     code = marshal.dumps(compile(sys.stdin.buffer.read(), '<driver>', 'exec', 0, True))\n\
@@ -35,8 +37,8 @@ const STARTER: &str = "import sys, builtins, os, marshal\n\
             code += pipe.read(size - len(code)) or sys.exit('the driver did not come through')\n\
     exec(marshal.loads(code), {'__name__': 'driver', '__builtins__': dict(vars(builtins))})";
 
-/// The driver compiled for a Python, as the starter reads it, or a sentence why that failed.
-pub fn compile(python: &Tool) -> Result<Vec<u8>, String> {
+/// A program compiled for a Python, as the starter reads it, or a sentence why that failed.
+pub fn compile(python: &Tool, program: &str) -> Result<Vec<u8>, String> {
     let name = python.program.display();
     let compile = || {
         let mut child = Command::new(&python.program)
@@ -46,7 +48,7 @@ pub fn compile(python: &Tool) -> Result<Vec<u8>, String> {
             .stderr(Stdio::piped())
             .spawn()?;
         // It writes nothing before it has read everything. If it ends early, its output says why.
-        let _ = child.stdin.take().map(|mut pipe| pipe.write_all(DRIVER.as_bytes()));
+        let _ = child.stdin.take().map(|mut pipe| pipe.write_all(program.as_bytes()));
         child.wait_with_output()
     };
     let output = compile().map_err(|error| format!("{name} could not be started: {error}"))?;

@@ -1,0 +1,159 @@
+//! Calls of a function in texts: documentation, tests, code that uses it.
+
+use super::value::{Argument, arguments, literal};
+use crate::language::Language;
+
+/// A call that a text shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The expression before the parenthesis: the function, or a method of a new object.
+    pub callee: String,
+    pub arguments: Vec<Argument>,
+    /// The result that the text states, as a literal.
+    pub result: Option<String>,
+}
+
+/// The function whose calls are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Called {
+    pub language: Language,
+    /// Its last name.
+    pub name: String,
+    /// The class of a method.
+    pub class: Option<String>,
+}
+
+/// Words between a call and its result.
+const MARKS: &[&str] = &[
+    "==>", "-->", "===", "==", "=>", "->", "➞", "→", "⇒", "=", "# =>", "#=>", "# ->", "#", "// =>", "//",
+    "should return", "returns", "return", "is equal to", "should be", "gives", "is",
+];
+
+/// Calls in a text of at most this many.
+const MOST: usize = 200;
+
+impl Called {
+    /// The expression that a call without a known receiver begins with.
+    pub fn callee(&self) -> String {
+        let new = if self.language == Language::Python { "" } else { "new " };
+        match &self.class {
+            Some(class) if new.is_empty() => format!("{class}().{}", self.name),
+            Some(class) => format!("({new}{class}()).{}", self.name),
+            None => self.name.clone(),
+        }
+    }
+
+    /// The calls in a text, in their order.
+    pub fn calls(&self, text: &str) -> Vec<Call> {
+        let mut all = Vec::new();
+        for (at, _) in text.match_indices(&self.name).take(10 * MOST) {
+            all.extend(self.call_at(text, at));
+            if all.len() == MOST {
+                break;
+            }
+        }
+        all
+    }
+
+    fn call_at(&self, text: &str, at: usize) -> Option<Call> {
+        let before = &text[..at];
+        let open = text[at + self.name.len()..].strip_prefix('(')?;
+        let is_defined = ["def ", "function ", "func ", "fn "].iter().any(|word| before.ends_with(word));
+        if is_defined || before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            return None;
+        }
+        let callee = match &self.class {
+            Some(class) => {
+                let receiver = before.strip_suffix('.')?;
+                let begin = receiver_start(receiver, class)?;
+                format!("{}.{}", &receiver[begin..], self.name)
+            }
+            None => self.name.clone(),
+        };
+        let (arguments, end) = arguments(text, text.len() - open.len(), self.language)?;
+        Some(Call { callee, arguments, result: self.result(&text[end..]) })
+    }
+
+    /// The result that is stated behind a call.
+    fn result(&self, rest: &str) -> Option<String> {
+        let line = rest.lines().next().unwrap_or_default();
+        let line = line.trim_start().trim_start_matches(['`', '"', '\'']).trim_start();
+        let stated = if line.is_empty() {
+            // The line under an example in documentation.
+            let next = rest.lines().nth(1)?.trim_start();
+            (!next.starts_with(">>>")).then_some(next)?
+        } else {
+            let mark = MARKS.iter().find(|mark| line.starts_with(**mark))?;
+            line[mark.len()..].trim_start().trim_start_matches('`')
+        };
+        let (value, length) = literal(stated, self.language)?;
+        // A literal that is part of a longer expression is no result.
+        let after = stated[length..].trim_start();
+        let goes_on = after.starts_with(|c: char| c.is_alphanumeric() || "+-*/%<>=[(&|^".contains(c));
+        let goes_on = goes_on
+            && !["#", "//", "->", "and ", "since", "because", "for ", "if "].iter().any(|word| after.starts_with(word));
+        (!goes_on).then(|| value.written(self.language))
+    }
+}
+
+/// The byte where the receiver at the end of a text begins, if that is a new object of the class.
+fn receiver_start(text: &str, class: &str) -> Option<usize> {
+    let inside = text.strip_suffix(')')?;
+    let mut depth = 1_usize;
+    for (at, c) in inside.char_indices().rev() {
+        match c {
+            ')' | ']' | '}' => depth += 1,
+            '(' | '[' | '{' => depth -= 1,
+            '\n' => return None,
+            _ => {}
+        }
+        if depth == 0 {
+            let begin = inside[..at].strip_suffix(class)?.len();
+            let before = inside[..begin].chars().next_back();
+            return before.is_none_or(|c| !c.is_alphanumeric() && c != '_' && c != '.').then_some(begin);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(name: &str, class: Option<&str>, text: &str) -> Vec<String> {
+        let called = Called { language: Language::Python, name: name.to_owned(), class: class.map(str::to_owned) };
+        let one = |call: Call| {
+            let arguments: Vec<_> = call.arguments.iter().map(|a| a.value.written(Language::Python)).collect();
+            format!(
+                "{}({}){}",
+                call.callee,
+                arguments.join(", "),
+                call.result.map(|r| format!(" = {r}")).unwrap_or_default()
+            )
+        };
+        called.calls(text).into_iter().map(one).collect()
+    }
+
+    #[test]
+    fn calls_have_the_results_that_texts_state() {
+        let f = |text| told("f", None, text);
+        assert_eq!(f(">>> f(1)\n    2\n>>> f([2],\n...   3)\n>>> f(4)\n"), ["f(1) = 2", "f([2], 3)", "f(4)"]);
+        assert_eq!(
+            f("f(1) == [1, 2], f(2) ➞ \"a\". `f(3)` returns `True`"),
+            ["f(1) = [1, 2]", "f(2) = \"a\"", "f(3) = True"]
+        );
+        assert_eq!(
+            f("f(1) => 0.5 # half\nassert f(-1) is None\nf('a') = 'b'."),
+            ["f(1) = 0.5", "f(-1) = None", "f(\"a\") = \"b\""]
+        );
+        assert_eq!(f("f(1) == 2 + x; f(2) == g(3); f(3) > 1; x = f(4)[0]"), ["f(1)", "f(2)", "f(3)", "f(4)"]);
+        assert_eq!(f("def f(x): pass\nelf(1); self.f(2)\n_f(3) f (4)"), ["f(2)"]);
+    }
+
+    #[test]
+    fn a_method_is_called_on_a_new_object() {
+        let text =
+            "Stats([1, 2]).top(1) == 2\nstats.top(3)\nOtherStats().top(4)\nx.Stats().top(5)\n>>> Stats().top()\n7";
+        assert_eq!(told("top", Some("Stats"), text), ["Stats([1, 2]).top(1) = 2", "Stats().top() = 7"]);
+    }
+}

@@ -1,0 +1,21 @@
+//! Agreement: candidates are called on the same inputs, and those that do the same agree.
+//!
+//! It is evidence where there are no tests, and no verdict: most can be wrong.
+//!
+//! - Inputs (`inputs`): calls of the function in its documentation, in tests and in the code around it, with
+//!   changed values (`mutation`), and typical values by annotation and name (`kind`). The same each time.
+//! - Calls run in the sandbox, a process for each distinct candidate (`trial::Runner::observe`). What is
+//!   compared is the result with changed arguments, or the type of the error.
+//! - Votes (`vote`): for each input a candidate gets the number of candidates that do the same there. Equal
+//!   candidates vote each. Those that return more of the results that the documentation states come first.
+//!   A candidate that only raises never comes before one that returns.
+
+mod calls;
+mod inputs;
+mod kind;
+mod mutation;
+mod value;
+mod vote;
+
+pub use inputs::inputs;
+pub use vote::{Standing, Tally, Witness, tally};

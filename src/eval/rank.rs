@@ -1,0 +1,136 @@
+//! The candidate that is taken of each problem, by several ranks. Tests only say afterwards if it passes.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::figures::{first, has_passed};
+use super::problem::{Answer, Problem};
+use super::result::{CandidateResult, ProblemResult};
+use crate::agreement::{Standing, Witness, inputs, tally};
+use crate::job::all_workers;
+use crate::source::FinishReason;
+use crate::trial::{Limits, Runner};
+
+/// A rank of candidates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rank {
+    /// Any candidate that came to its end: the expected share.
+    Random,
+    /// The most probable one.
+    #[default]
+    Logprob,
+    /// The one that does what most others do.
+    Agreement,
+}
+
+impl Rank {
+    /// All ranks.
+    pub const ALL: [Self; 3] = [Self::Random, Self::Logprob, Self::Agreement];
+
+    /// Its name in options and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Logprob => "logprob",
+            Self::Agreement => "agreement",
+        }
+    }
+}
+
+/// The share of problems whose taken candidate passes, by rank. Problems that were not reached count as
+/// failed.
+pub fn shares(
+    problems: &[Problem],
+    results: &[ProblemResult],
+    standings: &BTreeMap<String, Vec<Standing>>,
+) -> BTreeMap<Rank, f64> {
+    let share =
+        |passes: &dyn Fn(&ProblemResult) -> f64| results.iter().map(passes).sum::<f64>() / problems.len().max(1) as f64;
+    let random = share(&|result| {
+        let ended = result.candidates.iter().filter(|c| has_ended(c)).count();
+        let passed = result.candidates.iter().filter(|c| has_ended(c) && has_passed(c)).count();
+        passed as f64 / ended.max(1) as f64
+    });
+    let logprob = share(&|result| f64::from(u8::from(result.pass_at_first)));
+    let agreement = share(&|result| {
+        let taken = standings.get(&result.task_id).map_or(result.first, |all| best(&result.candidates, all));
+        f64::from(u8::from(taken.and_then(|c| result.candidates.get(c)).is_some_and(has_passed)))
+    });
+    Rank::ALL.into_iter().zip([random, logprob, agreement]).collect()
+}
+
+fn has_ended(candidate: &CandidateResult) -> bool {
+    matches!(candidate.finish, Some(FinishReason::Stop) | None)
+}
+
+/// The candidate that agrees most, then the most probable one, then the shorter one.
+fn best(candidates: &[CandidateResult], standings: &[Standing]) -> Option<usize> {
+    let mut ended: Vec<&CandidateResult> = candidates.iter().filter(|c| has_ended(c)).collect();
+    if standings.len() != candidates.len() {
+        return first(candidates);
+    }
+    let logprob = |c: &CandidateResult| c.mean_logprob.unwrap_or(f32::NEG_INFINITY);
+    ended.sort_by(|a, b| {
+        let standing = standings[b.index].order().cmp(&standings[a.index].order());
+        standing.then(logprob(b).total_cmp(&logprob(a))).then(a.text.len().cmp(&b.text.len()))
+    });
+    Some(ended.first()?.index)
+}
+
+/// Calls the candidates of all results on inputs from their prompts. A problem without inputs has no entry.
+pub fn standings(
+    runner: &Runner,
+    problems: &[Problem],
+    results: &[ProblemResult],
+    limits: Limits,
+) -> Result<BTreeMap<String, Vec<Standing>>, String> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Ok(BTreeMap::new())));
+    let work = || {
+        loop {
+            let Some(result) = results.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+            let Some(problem) = problems.iter().find(|problem| problem.id == result.task_id) else { continue };
+            let found = of_problem(runner, problem, result, limits);
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            match (&mut *done, found) {
+                (Ok(all), Ok(Some(found))) => drop(all.insert(result.task_id.clone(), found)),
+                (Ok(_), Err(error)) => *done = Err(error),
+                _ => {}
+            }
+        }
+    };
+    std::thread::scope(|scope| (0..all_workers()).for_each(|_| drop(scope.spawn(work))));
+    done.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn of_problem(
+    runner: &Runner,
+    problem: &Problem,
+    result: &ProblemResult,
+    limits: Limits,
+) -> Result<Option<Vec<Standing>>, String> {
+    let Some(inputs) = problem.target().and_then(|target| inputs(&target, &[]).ok()) else { return Ok(None) };
+    let origin = |c: &CandidateResult| c.duplicate_of.unwrap_or(c.index);
+    let ended: Vec<&CandidateResult> = result.candidates.iter().filter(|c| has_ended(c)).collect();
+    let mut witnesses: Vec<Witness> = Vec::new();
+    for candidate in &ended {
+        if let Some(witness) = witnesses.iter_mut().find(|witness| witness.candidate == origin(candidate)) {
+            witness.votes += 1;
+            continue;
+        }
+        let answer = Answer::Completion(candidate.text.clone());
+        let observed = runner
+            .observe(&problem.trial(&answer, limits), &inputs, &Arc::default())
+            .map_err(|error| error.to_string())?;
+        witnesses.push(Witness { candidate: origin(candidate), votes: 1, observed });
+    }
+    let tally = tally(&witnesses, inputs.len());
+    let of = |c: &CandidateResult| {
+        let at = witnesses.iter().position(|witness| witness.candidate == origin(c));
+        at.map(|at| tally.standings[at].clone()).unwrap_or_default()
+    };
+    Ok(Some(result.candidates.iter().map(of).collect()))
+}

@@ -1,0 +1,183 @@
+# The observer: calls a function on inputs, and reports what each call does.
+from signal import ITIMER_PROF, ITIMER_REAL, SIGALRM, SIGPROF, setitimer, signal
+from time import perf_counter
+from zlib import crc32
+
+# Seconds of a call: of computing, and of waiting. Code that is late so often is not called again.
+BUSY, WAITING, MOST_LATE = 0.2, 1.0, 3
+# Calls longer than this are made once.
+QUICK = 0.05
+DEEPEST, MOST_ITEMS, LONGEST = 12, 1000, 2000
+
+
+class Late(BaseException):
+    """A call takes too long."""
+
+
+class Sink:
+    """A stream that keeps the beginning of what is written to it."""
+
+    def __init__(self):
+        self.text = ""
+
+    def write(self, text):
+        self.text += str(text)[:max(0, LONGEST - len(self.text))]
+        return len(text)
+
+    def flush(self):
+        pass
+
+    def isatty(self):
+        return False
+
+
+class Incomparable(Exception):
+    """A value that says nothing when it is compared, such as a function."""
+
+
+def form_of_number(value):
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            return repr(value)
+        # Results of the same formula in another order differ in the last digits.
+        return repr(int(value)) if value == int(value) and abs(value) < 1e15 else "%.9g" % value
+    if isinstance(value, complex):
+        return "%s+%sj" % (form_of_number(value.real), form_of_number(value.imag))
+    value = int(value)
+    return hex(value) if abs(value) >> 1000 else repr(value)
+
+
+def form(value, depth=0):
+    """A text that is equal for values that are equal."""
+    if depth > DEEPEST:
+        return "..."
+    every = lambda values: [form(one, depth + 1) for one, _ in zip(values, range(MOST_ITEMS))]
+    if value is None or value is ... or isinstance(value, (str, bytes)):
+        return repr(value)
+    if isinstance(value, (bool, int, float, complex)):
+        return form_of_number(value)
+    if isinstance(value, list):
+        return "[%s]" % ", ".join(every(value)) + (" of %d" % len(value) if len(value) > MOST_ITEMS else "")
+    if isinstance(value, tuple):
+        return "(%s)" % ", ".join(every(value))
+    if isinstance(value, (set, frozenset)):
+        return "{%s}" % ", ".join(sorted(every(value)))
+    if isinstance(value, dict):
+        return "{%s}" % ", ".join(sorted("%s: %s" % (form(key, depth + 1), form(one, depth + 1)) for key, one in dict.items(value)))
+    if isinstance(value, type) or type(value).__name__ in ("function", "builtin_function_or_method", "method", "module"):
+        raise Incomparable()
+    if hasattr(value, "__next__") or type(value).__name__ in ("dict_keys", "dict_values", "dict_items", "range"):
+        return "%s[%s]" % ("range" if isinstance(value, range) else "iterator", ", ".join(every(value)))
+    text = repr(value)
+    if " at 0x" not in text:
+        return "%s:%s" % (type(value).__name__, text)
+    if not hasattr(value, "__dict__"):
+        raise Incomparable()
+    return "%s:%s" % (type(value).__name__, form(vars(value), depth + 1))
+
+
+def short_form(value):
+    text = form(value)
+    return text if len(text) <= 200 else "%s...%d:%08x" % (text[:100], len(text), crc32(text.encode("utf-8", "replace")))
+
+
+def settled(value):
+    """The result of a coroutine, and the values of an iterator."""
+    if hasattr(value, "cr_await"):
+        import asyncio
+        return asyncio.run(value)
+    if hasattr(value, "__next__"):
+        return [one for one, _ in zip(value, range(MOST_ITEMS))]
+    return value
+
+
+def late(*_):
+    raise Late()
+
+
+def call(space, item):
+    """What a call does: its kind, a key that is equal for calls that do the same, and words for the reader."""
+    try:
+        values, named = eval("(lambda *values, **named: (values, named))(%s)" % item["arguments"], space)
+        function = eval(item["callee"], space)
+    except Exception as error:
+        return "unknown", "", show_error(error), None
+    owner = getattr(function, "__self__", None)
+    owner = owner if type(owner).__name__ not in ("module", "NoneType", "type") else None
+    held = [*values, *named.values(), *([owner] if owner is not None else [])]
+    written, sink = sys.stdout, Sink()
+    try:
+        before = [short_form(one) for one in held]
+        sys.stdout = sink
+        setitimer(ITIMER_PROF, BUSY, BUSY / 4)
+        setitimer(ITIMER_REAL, WAITING, WAITING / 4)
+        result = settled(function(*values, **named))
+        key = own = short_form(result)
+        after = [short_form(one) for one in held]
+        shown = show(result)
+    except Late:
+        return "late", "", "no result after %s s" % BUSY, None
+    except Incomparable:
+        return "unknown", "", "a result that cannot be compared", None
+    except BaseException as error:
+        return "raised", type(error).__name__, show_error(error), None
+    finally:
+        setitimer(ITIMER_PROF, 0)
+        setitimer(ITIMER_REAL, 0)
+        sys.stdout = written
+    changes = [number for number, (old, new) in enumerate(zip(before, after)) if old != new]
+    for number in changes:
+        key += " | %d: %s" % (number, after[number])
+        name = "the object" if number >= len(held) - (owner is not None) else "argument %d" % (number + 1)
+        shown += ", and %s is %s" % (name, show(held[number]))
+    if result is None and sink.text:
+        key += " > " + sink.text
+        shown = "prints " + show(sink.text)
+    right = None
+    if item["result"] is not None:
+        try:
+            right = own == short_form(eval(item["result"], space))
+        except Exception:
+            pass
+    return "returned", key, shown, right
+
+
+def main():
+    request_fd, record_fd = map(int, sys.argv[1:3])
+    request = request_of(request_fd)
+    sys.argv[:] = ["observer"]
+
+    def tell(**words):
+        data = dumps(words).encode() + b"\n"
+        while data:
+            data = data[write(record_fd, data):]
+
+    enter(request)
+    write(record_fd, b"started\n")
+    signal(SIGPROF, late)
+    signal(SIGALRM, late)
+    own, sys.stdout = sys.stdout, Sink()
+    try:
+        space = dict(vars(module_of(request["file"])))
+    except BaseException as error:
+        tell(error=show_error(error))
+        leave(0)
+    sys.stdout = own
+    quick, lates = [], 0
+    for number, item in enumerate(request["inputs"]):
+        begun = perf_counter()
+        try:
+            ended = call(space, item) if lates < MOST_LATE else ("late", "", "not called: other calls did not end", None)
+        except BaseException as error:
+            ended = "unknown", "", show_error(error), None
+        lates += ended[0] == "late"
+        tell(at=number, effect=ended[0], key=ended[1], shown=ended[2], right=ended[3])
+        if perf_counter() - begun < QUICK:
+            quick.append((number, item, ended))
+    for number, item, ended in quick:
+        try:
+            if call(space, item)[:2] != ended[:2]:
+                tell(unsteady=number)
+        except BaseException:
+            pass
+    leave(0)

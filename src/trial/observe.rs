@@ -1,0 +1,211 @@
+//! Calls of a function on inputs, to compare what candidates do. They are no tests: nothing is judged here.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::case::{Lone, Trial};
+use super::error::TrialError;
+use super::language::{self, Context, TrialLanguage};
+use super::project::Project;
+use super::project::lone::{Lones, folder_of};
+use crate::sandbox::{Ended, Limits, Run};
+use crate::untrusted::clean_line;
+
+/// A call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Input {
+    /// The expression that is called.
+    pub callee: String,
+    /// The arguments as they are written between the parentheses.
+    pub arguments: String,
+    /// The result that the user's text states, if it does.
+    pub result: Option<String>,
+}
+
+/// Kinds of ends of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// The function returned.
+    Returned,
+    /// It raised an error.
+    Raised,
+    /// It took too long, or ended the process.
+    Late,
+    /// It was not made, or its result cannot be compared.
+    #[default]
+    Unknown,
+}
+
+/// What a call did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// How it ended.
+    pub effect: Effect,
+    /// Equal for calls that do the same: result and changed arguments, or the type of the error.
+    pub key: String,
+    /// Words for the reader.
+    pub shown: String,
+    /// True if it returns the stated result; `None` if none is stated.
+    pub is_right: Option<bool>,
+    /// True if a second call did something else.
+    pub is_unsteady: bool,
+}
+
+impl Observed {
+    /// What is compared. `None` for a call that agrees with nothing.
+    pub fn outcome(&self) -> Option<(Effect, &str)> {
+        let is_told = matches!(self.effect, Effect::Returned | Effect::Raised) && !self.is_unsteady;
+        is_told.then_some((self.effect, self.key.as_str()))
+    }
+
+    fn late(why: &str) -> Self {
+        Self { effect: Effect::Late, shown: why.to_owned(), ..Self::default() }
+    }
+}
+
+/// A line of an observer's report.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Call { at: usize, effect: Effect, key: String, shown: String, right: Option<bool> },
+    Unsteady { unsteady: usize },
+    Error { error: String },
+}
+
+/// Longest wall time of a candidate's calls, and most starts of its process.
+const WALL: Duration = Duration::from_secs(4);
+const STARTS: usize = 2;
+/// Columns of a result.
+const COLUMNS: usize = 200;
+
+/// Calls the function of a trial's program on the inputs. `run` runs the observer of its language on some of
+/// them. A call that ends the process costs only its own outcome.
+pub fn observe(
+    inputs: &[Input],
+    limits: Limits,
+    mut run: impl FnMut(&[Input], Limits) -> Result<Run, TrialError>,
+) -> Result<Vec<Observed>, TrialError> {
+    let mut all: Vec<Observed> = Vec::new();
+    for _ in 0..STARTS {
+        let begin = all.len();
+        let run = run(&inputs[begin..], Limits { wall: WALL.min(limits.wall), ..limits })?;
+        let mut told = read(&run.record, inputs.len() - begin);
+        let is_over = begin + told.len() == inputs.len() || run.ended == Ended::Cancelled;
+        if !is_over {
+            let why = match run.ended {
+                Ended::WallLimit => "it does not end",
+                Ended::MemoryLimit => "it takes too much memory",
+                _ => "it ends the process",
+            };
+            told.push(Observed::late(why));
+        }
+        all.append(&mut told);
+        if is_over || all.len() == inputs.len() {
+            break;
+        }
+    }
+    all.resize(inputs.len(), Observed::late("it was not called"));
+    Ok(all)
+}
+
+/// The calls of a report, in order, up to the first that is missing. The report is untrusted.
+fn read(record: &[u8], most: usize) -> Vec<Observed> {
+    let mut all: Vec<Observed> = Vec::new();
+    for line in record.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {
+        match line {
+            Line::Call { at, effect, key, shown, right } if at == all.len() && at < most => {
+                all.push(Observed {
+                    effect,
+                    key,
+                    shown: clean_line(&shown, COLUMNS),
+                    is_right: right,
+                    is_unsteady: false,
+                });
+            }
+            Line::Unsteady { unsteady } => {
+                all.get_mut(unsteady).into_iter().for_each(|observed| observed.is_unsteady = true);
+            }
+            // Code that cannot be loaded raises on every input.
+            Line::Error { error } if all.is_empty() => {
+                let shown = clean_line(&error, COLUMNS);
+                let key = shown.split(':').next().unwrap_or_default().to_owned();
+                all.resize(most, Observed { effect: Effect::Raised, key, shown, ..Observed::default() });
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+/// [`super::Runner::observe`].
+pub fn observe_trial(
+    at: &Context,
+    lones: &Lones,
+    language: &dyn TrialLanguage,
+    trial: &Trial,
+    inputs: &[Input],
+) -> Result<Vec<Observed>, TrialError> {
+    let lay_out = language::row(trial.language).lay_out;
+    let project = trial.file.as_deref().and_then(|file| Project::around(file, None));
+    let project = project.map_or_else(
+        || {
+            let folder = trial.file.as_deref().and_then(folder_of);
+            lones.project(trial, &Lone { tests: None, only: Vec::new(), folder }, lay_out)
+        },
+        Ok,
+    )?;
+    language.observe(at, trial, &project, inputs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(ended: Ended, record: &str) -> Run {
+        let (output, elapsed) = (String::new(), Duration::ZERO);
+        Run { ended, has_started: true, record: record.as_bytes().to_vec(), output, elapsed }
+    }
+
+    fn inputs(count: usize) -> Vec<Input> {
+        let one = |at: usize| Input { callee: "f".to_owned(), arguments: at.to_string(), result: None };
+        (0..count).map(one).collect()
+    }
+
+    fn call(at: usize, key: &str) -> String {
+        format!("{{\"at\":{at},\"effect\":\"returned\",\"key\":\"{key}\",\"shown\":\"{key}\",\"right\":null}}\n")
+    }
+
+    #[test]
+    fn a_call_that_ends_the_process_costs_only_its_own_outcome() {
+        let mut reports = vec![
+            run(Ended::Exited(0), &(call(0, "d") + "{\"unsteady\":0}\n")),
+            run(Ended::Exited(7), &(call(0, "a") + &call(1, "b"))),
+        ];
+        let mut asked = Vec::new();
+        let all = observe(&inputs(4), Limits::default(), |some, _| {
+            asked.push(some[0].arguments.clone());
+            Ok(reports.pop().unwrap())
+        });
+        let told: Vec<_> = all.unwrap().iter().map(|o| o.outcome().map_or("none", |(_, key)| key).to_owned()).collect();
+        assert_eq!(
+            (told, asked),
+            (["a", "b", "none", "none"].map(str::to_owned).to_vec(), vec!["0".into(), "3".into()])
+        );
+    }
+
+    #[test]
+    fn a_report_is_untrusted() {
+        let record =
+            "no json\n".to_owned() + &call(5, "x") + "{\"unsteady\":9}\n" + &call(0, "\\u001b[2Ja") + &call(1, "b");
+        let told = read(record.as_bytes(), 1);
+        assert_eq!((told.len(), told[0].shown.contains('\u{1b}')), (1, false));
+        let told = read(b"{\"error\":\"NameError: x\"}\n", 2);
+        assert!(
+            told.len() == 2 && told.iter().all(|observed| observed.outcome() == Some((Effect::Raised, "NameError")))
+        );
+        let all = observe(&inputs(3), Limits::default(), |_, _| Ok(run(Ended::WallLimit, ""))).unwrap();
+        assert!(all.len() == 3 && all.iter().all(|observed| observed.outcome().is_none()));
+    }
+}
