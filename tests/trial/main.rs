@@ -6,6 +6,7 @@ mod deceivers;
 #[path = "../shared/fools.rs"]
 mod fools;
 mod javascript;
+mod javascript_calls;
 #[path = "../shared/left.rs"]
 mod left;
 mod mutants;

@@ -10,11 +10,13 @@
 //! - Bun and deno write the report themselves (`junit`). Deno gets the permissions of the project's task,
 //!   else all, and never fetches anything.
 //! - Types are removed by the runner, by tsx, ts-node and others of the project (`types`), else by node.
+//! - Calls on inputs (`observe`) are made by node, whatever runs the tests.
 //! - Calls are not counted. Tests that fail with a candidate as without it are run with a body that ends the
 //!   process, and with one that returns an unexpected value. They are left out if they end as before both
 //!   times.
 
 mod junit;
+mod observe;
 mod project;
 mod runner;
 mod runtime;
@@ -29,8 +31,8 @@ use runtime::Runtime;
 
 use crate::language::Language;
 use crate::trial::language::row::{
-    BaselineCache, Context, LanguageRow, Layout, Lookup, Marks, Project, Recipe, Tool, Trial, TrialError,
-    TrialLanguage, Verdict, no_examples,
+    BaselineCache, Context, Input, LanguageRow, Layout, Lookup, Marks, Observed, Project, Recipe, Tool, Trial,
+    TrialError, TrialLanguage, Verdict, no_examples,
 };
 
 pub const ROW: LanguageRow = LanguageRow {
@@ -167,6 +169,16 @@ impl TrialLanguage for JavaScript {
     fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
         let cache = self.baseline_cache(at, trial, project).filter(|_| trial.has_own_text());
         project::run(at, (&self.0, cache.as_ref()), trial, project)
+    }
+
+    fn observe(
+        &self,
+        at: &Context,
+        trial: &Trial,
+        project: &Project,
+        inputs: &[Input],
+    ) -> Result<Vec<Observed>, TrialError> {
+        observe::run(at, self.tool()?, trial, project, inputs)
     }
 }
 

@@ -27,6 +27,15 @@ use crate::trial::project::packages;
 use crate::trial::project::runs::{self, Of, RunRequest};
 use crate::untrusted::clean_line;
 
+/// Least limits of a node process: memory, and the largest file that it writes, bytes.
+pub const MEMORY: u64 = 2 << 30;
+pub const FILE: u64 = 64 << 20;
+
+/// The option without which WebAssembly reserves more addresses than a trial may have.
+pub fn without_traps(node: &Tool) -> Option<&'static str> {
+    (node.version >= (20, 15)).then_some("--disable-wasm-trap-handler")
+}
+
 /// Two bodies that tell whether tests have to do with the function: one ends the process, whoever would catch
 /// what it raises; no test makes the same of what the other one returns as of nothing.
 const PROBES: [&str; 2] = [
@@ -130,9 +139,9 @@ pub fn run(
         other => other?,
     };
     // Tools of a project write more than a function does, and reserve far more addresses than they use.
-    let least = if plan.program.is_some() { 4 << 30 } else { 2 << 30 };
+    let least = if plan.program.is_some() { 4 << 30 } else { MEMORY };
     let limits =
-        Limits { file: trial.limits.file.max(64 << 20), memory: trial.limits.memory.max(least), ..trial.limits };
+        Limits { file: trial.limits.file.max(FILE), memory: trial.limits.memory.max(least), ..trial.limits };
     let reporter = Scratch::new()?;
     let whole = if plan.row.runtime.is_some() {
         let tests = serde_json::to_string(&tests_of(project)?).unwrap_or_default();
@@ -232,10 +241,7 @@ impl NodeRuns<'_> {
         let tests = copy.path().join(tests).display().to_string();
         // The reporter comes first, before any code of the project.
         let mut arguments: Vec<String> = ["--no-warnings", "--require", &report].map(str::to_owned).to_vec();
-        if node.version >= (20, 15) {
-            // Otherwise WebAssembly reserves more addresses than a trial may have.
-            arguments.push("--disable-wasm-trap-handler".to_owned());
-        }
+        arguments.extend(without_traps(node).map(str::to_owned));
         if plan.row.name == "node" {
             arguments.push(format!("--import=file://{}", reporter.join("wait.mjs").display()));
             arguments.push(format!("--test-reporter={report}"));
@@ -244,12 +250,7 @@ impl NodeRuns<'_> {
         }
         if plan.program.is_none() {
             let is_nodes = language == Language::TypeScript && !plan.reads_types(&project.root);
-            // Without a project there may be more than types to remove, such as an enum.
-            let asks = match node.version {
-                (22, 13..) | (23..=24, _) if project.lone.is_some() => Some("--experimental-transform-types"),
-                (22, 13..18) => Some("--experimental-strip-types"),
-                _ => None,
-            };
+            let asks = types::option_of_node(node.version, project.lone.is_some());
             arguments.extend(asks.filter(|_| is_nodes).map(str::to_owned));
         }
         if plan.given != Given::default() {

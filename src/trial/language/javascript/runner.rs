@@ -419,7 +419,7 @@ fn row_of(name: &str) -> Option<&'static RunnerRow> {
 
 /// The nearest folder of packages that has this package: around the project's own folder, then around a
 /// program in PATH. `None` if the project has a folder of packages.
-fn packages_outside(project: &Project, name: Option<&str>) -> Option<PathBuf> {
+pub fn packages_outside(project: &Project, name: Option<&str>) -> Option<PathBuf> {
     let folder = project.folder();
     let above = folder.iter().flat_map(|folder| folder.ancestors()).map(|folder| folder.join("node_modules"));
     let path = env::var_os("PATH").unwrap_or_default();

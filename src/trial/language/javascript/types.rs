@@ -28,6 +28,16 @@ pub fn loader(is_module: bool, installed: impl Fn(&str) -> bool) -> Option<&'sta
     Some(if is_module { module } else { common })
 }
 
+/// The option that has a node of this version remove types itself. Without a project there may be more than
+/// types to remove, such as an enum.
+pub fn option_of_node(version: (u32, u32), is_lone: bool) -> Option<&'static str> {
+    match version {
+        (22, 13..) | (23..=24, _) if is_lone => Some("--experimental-transform-types"),
+        (22, 13..18) => Some("--experimental-strip-types"),
+        _ => None,
+    }
+}
+
 /// Returns true if these options of node load code that removes types. A file of the project's counts.
 pub fn are_read_with(options: &[String]) -> bool {
     let does = |value: &str| value.starts_with(['.', '/']) || LOADERS.iter().any(|(name, ..)| value.starts_with(name));

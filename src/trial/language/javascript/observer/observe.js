@@ -1,0 +1,312 @@
+// The observer: calls a function on inputs, and reports what each call does. The file with the candidate has
+// handed out an evaluator of its scope.
+{
+  const { readSync, closeSync, writeSync } = require('node:fs');
+  const { Writable } = require('node:stream');
+  const { pathToFileURL } = require('node:url');
+  const { Script } = require('node:vm');
+  const { apply, defineProperty } = Reflect;
+  const { then } = Promise.prototype;
+  const { cpuUsage } = process;
+  const { setTimeout, clearTimeout, setImmediate } = globalThis;
+  const { now: clock } = performance;
+  const { exec } = RegExp.prototype;
+  const { runInThisContext } = Script.prototype;
+  const { asyncItems, error: describe, incomparable, isAsyncIterator, isIterator, isObject, isThenable } = forms;
+  const { items, quote, short, show, slice, types } = forms;
+  const OwnPromise = Promise;
+  const leave = process.reallyExit.bind(process);
+  const now = () => apply(clock, performance, []);
+
+  // Milliseconds of a call: of computing, and of waiting. Code that is late so often is not called again.
+  const BUSY = 200;
+  const WAITING = 1000;
+  const MOST_LATE = 3;
+  // Calls longer than this are made once.
+  const QUICK = 50;
+  const LONGEST = 2000;
+
+  const [from, to] = [+process.argv[2], +process.argv[3]];
+  process.argv.length = 2;
+  const readRequest = () => {
+    const buffer = Buffer.alloc(1 << 16);
+    let text = Buffer.alloc(0);
+    while (text.at(-1) !== 10) {
+      const count = readSync(from, buffer);
+      if (count === 0) leave(3);
+      text = Buffer.concat([text, buffer.subarray(0, count)]);
+    }
+    closeSync(from);
+    return JSON.parse(text.toString());
+  };
+  const { file, entrance, requires, inputs } = readRequest();
+
+  const tell = (at, { effect, key, shown, right }) =>
+    writeSync(to, `{"at":${at},"effect":"${effect}","key":${quote(key)},"shown":${quote(shown)},"right":${right}}\n`);
+
+  // Streams that keep the beginning of what is written to them.
+  let printed = '';
+  const sink = (keep) =>
+    new Writable({
+      decodeStrings: false,
+      write(text, _, done) {
+        if (keep && printed.length < LONGEST) printed += apply(slice, `${text}`, [0, LONGEST - printed.length]);
+        done();
+      },
+    });
+  for (const [name, keep] of [['stdout', true], ['stderr', false]]) {
+    defineProperty(process, name, { value: sink(keep), configurable: true });
+  }
+
+  // True once the code has asked for the end of the process, whatever became of what is thrown here.
+  let hasLeft = false;
+  process.exit = () => {
+    hasLeft = true;
+    throw new Error('process.exit');
+  };
+  // Errors that nobody catches are those of calls that have ended.
+  process.setUncaughtExceptionCaptureCallback(() => {});
+
+  // The first code that enters is the file's own last line.
+  let evaluate;
+  let watched;
+  const enter = (evaluator) => {
+    if (watched !== undefined) watched();
+    else evaluate ??= evaluator;
+  };
+  defineProperty(globalThis, entrance, { value: enter, writable: false, configurable: false });
+  const guard = new Script(`globalThis[${JSON.stringify(entrance)}]()`);
+  // Returns true if the function, which catches its errors, ends within these milliseconds.
+  const isInTime = (run, timeout) => {
+    watched = run;
+    try {
+      apply(runInThisContext, guard, [{ __proto__: null, timeout }]);
+      return true;
+    } catch {
+      return false;
+    } finally {
+      watched = undefined;
+    }
+  };
+  // Time that a call waits for a core is not its own.
+  const watch = (run) => {
+    const { user, system } = apply(cpuUsage, process, []);
+    if (isInTime(run, BUSY)) return true;
+    const used = apply(cpuUsage, process, []);
+    return (used.user - user + used.system - system) / 1000 < BUSY / 2 && isInTime(run, WAITING);
+  };
+  // Has promises go on at once, under the same watch.
+  const settle = process._tickCallback ?? (() => {});
+
+  const late = (shown) => ({ effect: 'late', key: '', shown, right: null });
+  const unknown = (shown) => ({ effect: 'unknown', key: '', shown, right: null });
+  const raised = (thrown) => {
+    const { name, shown } = describe(thrown);
+    return { effect: 'raised', key: name, shown, right: null };
+  };
+  const left = { effect: 'raised', key: 'process.exit', shown: 'process.exit', right: null };
+
+  // A method with its object, or a function.
+  const calleeOf = (text) => {
+    const parts = apply(exec, /^(.*)\.([A-Za-z_$][\w$]*)$/s, [text]);
+    if (parts === null) return { called: evaluate(`(${text}\n)`), owner: undefined };
+    const owner = evaluate(`(${parts[1]}\n)`);
+    return { called: owner[parts[2]], owner };
+  };
+
+  // The values that a call could change, and their forms.
+  const formsOf = (held) => {
+    const told = [];
+    for (let at = 0; at < held.length; at++) told[at] = short(held[at], true);
+    return told;
+  };
+
+  const ended = (result, { item, held, before, values }) => {
+    const own = short(result);
+    const after = formsOf(held);
+    let key = own;
+    let shown = show(result);
+    for (let at = 0; at < held.length; at++) {
+      if (before[at] === after[at]) continue;
+      key += ` | ${at}: ${after[at]}`;
+      shown += `, and ${at < values ? `argument ${at + 1}` : 'the object'} is ${show(held[at])}`;
+    }
+    if (result === undefined && printed !== '') {
+      key += ` > ${printed}`;
+      shown = `prints ${show(printed)}`;
+    }
+    let right = null;
+    try {
+      if (item.result !== null) right = own === short(evaluate(`(${item.result}\n)`));
+    } catch {
+      // A text that is no value states nothing.
+    }
+    return { effect: 'returned', key, shown, right };
+  };
+
+  // What a call does: its kind, a key that is equal for calls that do the same, and words for the reader.
+  const call = (item, done) => {
+    let outcome;
+    let waits;
+    let state;
+    const end = (run) => () => {
+      try {
+        outcome = run();
+      } catch (thrown) {
+        outcome = thrown === incomparable ? unknown('a result that cannot be compared') : raised(thrown);
+      }
+      if (hasLeft) outcome = left;
+    };
+    const take = (value) => {
+      const result = isObject(value) && isIterator(value) ? items(value) : value;
+      return ended(result, state);
+    };
+    const later = (promise) => {
+      const is = types.isPromise(promise) ? promise : new OwnPromise((resolve) => resolve(promise));
+      const next = (value) => {
+        if (outcome !== undefined) return;
+        if (isAsyncIterator(value)) return later(asyncItems(value));
+        end(() => take(value))();
+        waits?.();
+      };
+      const fails = (thrown) => {
+        if (outcome !== undefined) return;
+        end(() => raised(thrown))();
+        waits?.();
+      };
+      apply(then, is, [next, fails]);
+    };
+    const begin = () => {
+      outcome = undefined;
+      hasLeft = false;
+      printed = '';
+      let values;
+      let callee;
+      try {
+        values = evaluate(`[${item.arguments}\n]`);
+        callee = calleeOf(item.callee);
+      } catch (thrown) {
+        outcome = unknown(describe(thrown).shown);
+        return;
+      }
+      const { called, owner } = callee;
+      if (typeof called !== 'function') {
+        outcome = unknown(`${item.callee} is no function`);
+        return;
+      }
+      end(() => {
+        const held = [];
+        for (let at = 0; at < values.length; at++) held[at] = values[at];
+        if (typeof owner === 'object') held[held.length] = owner;
+        state = { item, held, before: formsOf(held), values: values.length };
+        const value = apply(called, owner, values);
+        if (isThenable(value)) return later(value);
+        if (isAsyncIterator(value)) return later(asyncItems(value));
+        return take(value);
+      })();
+      if (outcome === undefined) settle();
+    };
+    if (!watch(begin)) return done(late(`no result after ${BUSY / 1000} s`));
+    if (outcome !== undefined) return done(outcome);
+    const timer = setTimeout(() => {
+      outcome ??= late(`no result after ${WAITING / 1000} s`);
+      done(outcome);
+    }, WAITING);
+    waits = () => {
+      clearTimeout(timer);
+      setImmediate(done, outcome);
+    };
+  };
+
+  // One input after the other.
+  const each = (at, count, one, end) => {
+    for (; at < count; at++) {
+      let isOver = false;
+      let isLater = false;
+      const next = at + 1;
+      one(at, () => {
+        isOver = true;
+        if (isLater) each(next, count, one, end);
+      });
+      isLater = true;
+      if (!isOver) return;
+    }
+    end();
+  };
+
+  const begin = () => {
+    let lates = 0;
+    const quick = [];
+    const first = (at, next) => {
+      if (lates >= MOST_LATE) {
+        tell(at, late('not called: other calls did not end'));
+        return next();
+      }
+      const begun = now();
+      call(inputs[at], (outcome) => {
+        if (outcome.effect === 'late') lates++;
+        tell(at, outcome);
+        if (now() - begun < QUICK) quick[quick.length] = { at, outcome };
+        next();
+      });
+    };
+    const second = (place, next) => {
+      const { at, outcome } = quick[place];
+      call(inputs[at], ({ effect, key }) => {
+        if (effect !== outcome.effect || key !== outcome.key) writeSync(to, `{"unsteady":${at}}\n`);
+        next();
+      });
+    };
+    each(0, inputs.length, first, () => each(0, quick.length, second, () => leave(0)));
+  };
+
+  const fail = (shown) => {
+    writeSync(to, `{"error":${quote(shown)}}\n`);
+    leave(0);
+  };
+  // A compiler may keep a name of the module as an export only.
+  const complete = (exported) => {
+    for (const holder of [exported, exported?.default]) {
+      if (!isObject(holder)) continue;
+      for (const name of Object.keys(holder)) {
+        if (name in globalThis || name === 'default') continue;
+        defineProperty(globalThis, name, { get: () => holder[name], configurable: true });
+      }
+    }
+  };
+  const loaded = (exported) => {
+    if (hasLeft) fail('process.exit: the file ends the process');
+    if (evaluate === undefined) fail('Error: the file ends before its last line');
+    try {
+      complete(exported);
+    } catch {
+      // What cannot be read has no names.
+    }
+    setImmediate(begin);
+  };
+  const failed = (thrown) => fail(hasLeft ? 'process.exit: the file ends the process' : describe(thrown).shown);
+  const again = (thrown) => {
+    if (hasLeft || !/\.([cm]?ts|[jt]sx)$/.test(file)) return failed(thrown);
+    let found;
+    try {
+      found = compiled(file);
+    } catch (error) {
+      return failed(error);
+    }
+    return found === undefined ? failed(thrown) : loaded(found.exported);
+  };
+
+  const load = () => {
+    if (!requires) return apply(then, import(pathToFileURL(file)), [loaded, again]);
+    let exported;
+    try {
+      exported = require(file);
+    } catch (thrown) {
+      return again(thrown);
+    }
+    return loaded(exported);
+  };
+
+  writeSync(to, 'started\n');
+  load();
+}
