@@ -27,7 +27,12 @@ fn trial(file: &Path, program: &str) -> Trial {
 /// A call `callee(arguments)`, and the result that is stated, if any.
 fn input(text: &str) -> Input {
     let (call, result) = text.split_once(" == ").map_or((text, None), |(call, result)| (call, Some(result.to_owned())));
-    let open = call.rfind('(').unwrap();
+    let mut depth = 0;
+    let is_open = |&(_, c): &(usize, char)| {
+        depth += i32::from(c == ')') - i32::from(c == '(');
+        depth == 0
+    };
+    let open = call.char_indices().rev().find(is_open).unwrap().0;
     let arguments = call[open + 1..].strip_suffix(')').unwrap().to_owned();
     Input { callee: call[..open].to_owned(), arguments, result }
 }
@@ -163,7 +168,7 @@ fn equal_values_have_equal_keys() {
         ("id(new Error('e'))", "Error: \"e\""),
         ("id(new URL('http://a.b/c'))", "URL \"http://a.b/c\""),
         ("id(ring)", "{\"a\": 1, \"self\": ...}"),
-        ("id('\\ud800')", "\"\\\\ud800\"".replace("\\\\", "\\").leak()),
+        ("id('\\ud800')", r#""\ud800""#),
         ("id(id)", "unknown"),
         ("id([Symbol('a')])", "unknown"),
         ("id(new Hidden(1))", "unknown"),
@@ -228,7 +233,7 @@ fn hostile_code_breaks_nothing_but_its_own_calls() {
         const proxy = () => new Proxy({}, { ownKeys: trap, get: trap, getPrototypeOf: trap });\n\
         const name = () => { throw { get constructor() { return trap(); } }; };\n\
         const error = () => { throw Object.defineProperty(new Error('a'), 'message', { get: trap }); };\n\
-        const then = () => ({ get then() { return trap(); } });\nconst endless = () => ({ toJSON() { for (;;) {} }, __proto__: { a: 1 } });\n\
+        const then = () => ({ get then() { return trap(); } });\nconst endless = () => Object.create({ toJSON() { for (;;) {} } });\n\
         const deep = (n) => { let all = []; for (let i = 0; i < n; i++) all = [all]; return all; };\n\
         const wide = () => { let all = [1]; for (let i = 0; i < 60; i++) all = [all, all]; return all; };\n\
         const good = (x) => x;\n";

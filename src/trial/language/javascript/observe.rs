@@ -47,8 +47,9 @@ pub fn run(
     inputs: &[Input],
 ) -> Result<Vec<Observed>, TrialError> {
     let options = options(node, project)?;
-    let entrance = nonce()?;
-    let last = format!("globalThis[\"{entrance}\"]?.(function () {{ return eval(arguments[0]); }})");
+    let entrance = format!("observer{}", nonce()?);
+    // Threads of the candidate's have no observer.
+    let last = format!("typeof {entrance} === 'function' && {entrance}(function () {{ return eval(arguments[0]); }})");
     let program = format!("{}\n;{last};\n", trial.program);
     let base = at.projects.base(project)?;
     let copy = base.copy(project, Some(&program)).map_err(TrialError::Sandbox)?;

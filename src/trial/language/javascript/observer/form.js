@@ -172,7 +172,7 @@ const forms = (() => {
     try {
       return apply(slice, inspect(value, options()), [0, COLUMNS]);
     } catch {
-      return `a ${typeof value}`;
+      return `<${typeof value}>`;
     }
   };
 

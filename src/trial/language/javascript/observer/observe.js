@@ -7,16 +7,15 @@
   const { Script } = require('node:vm');
   const { apply, defineProperty } = Reflect;
   const { then } = Promise.prototype;
-  const { cpuUsage } = process;
   const { setTimeout, clearTimeout, setImmediate } = globalThis;
-  const { now: clock } = performance;
   const { exec } = RegExp.prototype;
   const { runInThisContext } = Script.prototype;
   const { asyncItems, error: describe, incomparable, isAsyncIterator, isIterator, isObject, isThenable } = forms;
   const { items, quote, short, show, slice, types } = forms;
   const OwnPromise = Promise;
   const leave = process.reallyExit.bind(process);
-  const now = () => apply(clock, performance, []);
+  const cpuTime = process.cpuUsage.bind(process);
+  const now = performance.now.bind(performance);
 
   // Milliseconds of a call: of computing, and of waiting. Code that is late so often is not called again.
   const BUSY = 200;
@@ -75,7 +74,7 @@
     else evaluate ??= evaluator;
   };
   defineProperty(globalThis, entrance, { value: enter, writable: false, configurable: false });
-  const guard = new Script(`globalThis[${JSON.stringify(entrance)}]()`);
+  const guard = new Script(`${entrance}()`);
   // Returns true if the function, which catches its errors, ends within these milliseconds.
   const isInTime = (run, timeout) => {
     watched = run;
@@ -88,15 +87,21 @@
       watched = undefined;
     }
   };
+  // True while calls share a watch. Each watch takes a thread.
+  let isShared = false;
   // Time that a call waits for a core is not its own.
   const watch = (run) => {
-    const { user, system } = apply(cpuUsage, process, []);
+    if (isShared) {
+      run();
+      return true;
+    }
+    const { user, system } = cpuTime();
     if (isInTime(run, BUSY)) return true;
-    const used = apply(cpuUsage, process, []);
+    const used = cpuTime();
     return (used.user - user + used.system - system) / 1000 < BUSY / 2 && isInTime(run, WAITING);
   };
   // Has promises go on at once, under the same watch.
-  const settle = process._tickCallback ?? (() => {});
+  const settle = process._tickCallback?.bind(process) ?? (() => {});
 
   const late = (shown) => ({ effect: 'late', key: '', shown, right: null });
   const unknown = (shown) => ({ effect: 'unknown', key: '', shown, right: null });
@@ -214,24 +219,38 @@
     }, WAITING);
     waits = () => {
       clearTimeout(timer);
-      setImmediate(done, outcome);
+      done(outcome);
     };
   };
 
   // One input after the other.
-  const each = (at, count, one, end) => {
-    for (; at < count; at++) {
-      let isOver = false;
-      let isLater = false;
-      const next = at + 1;
-      one(at, () => {
-        isOver = true;
-        if (isLater) each(next, count, one, end);
+  const each = (count, one, end) => {
+    let at = 0;
+    let waits = false;
+    const step = () => {
+      const place = at;
+      one(place, () => {
+        if (place !== at) return;
+        at++;
+        if (waits) setImmediate(go);
       });
-      isLater = true;
-      if (!isOver) return;
-    }
-    end();
+      waits = place === at;
+    };
+    const go = () => {
+      waits = false;
+      while (at < count && !waits) {
+        const begun = now();
+        isShared = true;
+        const isWhole = isInTime(() => {
+          while (at < count && !waits && now() - begun < BUSY / 2) step();
+        }, BUSY);
+        isShared = false;
+        // The call that did not end is made again, with time of its own.
+        if (!isWhole) step();
+      }
+      if (!waits) end();
+    };
+    go();
   };
 
   const begin = () => {
@@ -257,7 +276,7 @@
         next();
       });
     };
-    each(0, inputs.length, first, () => each(0, quick.length, second, () => leave(0)));
+    each(inputs.length, first, () => each(quick.length, second, () => leave(0)));
   };
 
   const fail = (shown) => {
