@@ -21,6 +21,8 @@ pub struct Called {
     pub name: String,
     /// The class of a method.
     pub class: Option<String>,
+    /// True for a method that is called on the class itself.
+    pub is_static: bool,
 }
 
 /// Words between a call and its result.
@@ -35,10 +37,10 @@ const MOST: usize = 200;
 impl Called {
     /// The expression that a call without a known receiver begins with.
     pub fn callee(&self) -> String {
-        let new = if self.language == Language::Python { "" } else { "new " };
         match &self.class {
-            Some(class) if new.is_empty() => format!("{class}().{}", self.name),
-            Some(class) => format!("({new}{class}()).{}", self.name),
+            Some(class) if self.is_static => format!("{class}.{}", self.name),
+            Some(class) if self.language == Language::Python => format!("{class}().{}", self.name),
+            Some(class) => format!("(new {class}()).{}", self.name),
             None => self.name.clone(),
         }
     }
@@ -58,15 +60,13 @@ impl Called {
     fn call_at(&self, text: &str, at: usize) -> Option<Call> {
         let before = &text[..at];
         let open = text[at + self.name.len()..].strip_prefix('(')?;
-        let is_defined = ["def ", "function ", "func ", "fn "].iter().any(|word| before.ends_with(word));
-        if is_defined || before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+        let is_defined = ["def ", "function ", "function* ", "func ", "fn "].iter().any(|word| before.ends_with(word));
+        if is_defined || before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
             return None;
         }
         let callee = match &self.class {
             Some(class) => {
-                let receiver = before.strip_suffix('.')?;
-                let begin = receiver_start(receiver, class)?;
-                format!("{}.{}", &receiver[begin..], self.name)
+                format!("{}.{}", self.receiver(before.strip_suffix('.')?, class)?, self.name)
             }
             None => self.name.clone(),
         };
@@ -74,13 +74,30 @@ impl Called {
         Some(Call { callee, arguments, result: self.result(&text[end..]) })
     }
 
+    /// The object that a method is called on at the end of a text: a new one of the class, or the class.
+    fn receiver(&self, text: &str, class: &str) -> Option<String> {
+        if self.is_static {
+            let before = text.strip_suffix(class)?;
+            return (!before.ends_with(|c: char| c.is_alphanumeric() || "_$.".contains(c))).then(|| class.to_owned());
+        }
+        if self.language == Language::Python {
+            return Some(text[receiver_start(text, class)?..].to_owned());
+        }
+        let of = |text: &str| {
+            let begin = receiver_start(text, class)?;
+            text[..begin].ends_with("new ").then(|| format!("(new {})", &text[begin..]))
+        };
+        of(text).or_else(|| of(text.strip_suffix(')')?))
+    }
+
     /// The result that is stated behind a call.
     fn result(&self, rest: &str) -> Option<String> {
         let line = rest.lines().next().unwrap_or_default();
-        let line = line.trim_start().trim_start_matches(['`', '"', '\'']).trim_start();
+        let line = line.trim_start().trim_start_matches(['`', '"', '\'', ';']).trim_start();
         let stated = if line.is_empty() {
             // The line under an example in documentation.
             let next = rest.lines().nth(1)?.trim_start();
+            let next = if self.language == Language::Python { next } else { bare(next) };
             (!next.starts_with(">>>")).then_some(next)?
         } else {
             let mark = MARKS.iter().find(|mark| line.starts_with(**mark))?;
@@ -94,6 +111,13 @@ impl Called {
             && !["#", "//", "->", "and ", "since", "because", "for ", "if "].iter().any(|word| after.starts_with(word));
         (!goes_on).then(|| value.written(self.language))
     }
+}
+
+/// A line of a comment without the marks that it begins with.
+fn bare(line: &str) -> &str {
+    let line = line.trim_start_matches('*').trim_start();
+    let marks = ["// =>", "//=>", "// ->", "//", "=>", "->"];
+    marks.iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line).trim_start()
 }
 
 /// The byte where the receiver at the end of a text begins, if that is a new object of the class.
@@ -121,9 +145,14 @@ mod tests {
     use super::*;
 
     fn told(name: &str, class: Option<&str>, text: &str) -> Vec<String> {
-        let called = Called { language: Language::Python, name: name.to_owned(), class: class.map(str::to_owned) };
+        told_in(Language::Python, name, class, text)
+    }
+
+    fn told_in(language: Language, name: &str, class: Option<&str>, text: &str) -> Vec<String> {
+        let (class, is_static) = (class.map(str::to_owned), name == "of");
+        let called = Called { language, name: name.to_owned(), class, is_static };
         let one = |call: Call| {
-            let arguments: Vec<_> = call.arguments.iter().map(|a| a.value.written(Language::Python)).collect();
+            let arguments: Vec<_> = call.arguments.iter().map(|a| a.value.written(language)).collect();
             format!(
                 "{}({}){}",
                 call.callee,
@@ -155,5 +184,19 @@ mod tests {
         let text =
             "Stats([1, 2]).top(1) == 2\nstats.top(3)\nOtherStats().top(4)\nx.Stats().top(5)\n>>> Stats().top()\n7";
         assert_eq!(told("top", Some("Stats"), text), ["Stats([1, 2]).top(1) = 2", "Stats().top() = 7"]);
+    }
+
+    #[test]
+    fn javascript_documents_calls_in_comments() {
+        let f = |text| told_in(Language::JavaScript, "f", None, text);
+        assert_eq!(f(" * f([1, 2], 2);\n * // => [[1], [2]]\n * f('a') // => null\n"), ["f([1, 2], 2) = [[1], [2]]", "f(\"a\") = null"]);
+        assert_eq!(f("// >>> f(1)\n// true\nf(2); // 3\n * f(3)\n */\n"), ["f(1) = true", "f(2) = 3", "f(3)"]);
+        assert_eq!(f("function* f(a) {}\n$f(1)\n"), [""; 0]);
+        let of = |name, text| told_in(Language::JavaScript, name, Some("Stats"), text);
+        assert_eq!(
+            of("top", "new Stats([1, (2)]).top(1) === 2;\n(new Stats()).top()\nStats().top(2)\nnew OtherStats().top()"),
+            ["(new Stats([1, (2)])).top(1) = 2", "(new Stats()).top()"]
+        );
+        assert_eq!(of("of", "Stats.of(1)\nOtherStats.of(2)\nnew Stats().of(3)"), ["Stats.of(1)"]);
     }
 }

@@ -68,7 +68,9 @@ fn called(target: &Target) -> Result<Called, String> {
     if !heads.iter().all(is_class) || parts.len() > 1 {
         return Err(format!("{} stands inside another function and cannot be called on its own", target.name));
     }
-    Ok(Called { language: target.language, name, class: parts.pop().map(str::to_owned) })
+    let head = target.text.get(target.function.start..target.body.start).unwrap_or_default();
+    let is_static = head.lines().any(|line| line.trim_start().starts_with("static "));
+    Ok(Called { language: target.language, name, class: parts.pop().map(str::to_owned), is_static })
 }
 
 /// The calls in the texts of the user, those with literal arguments first.
@@ -85,8 +87,7 @@ fn shown_calls(target: &Target, called: &Called, head: &str, tests: &[String]) -
 
 /// The parameters of a head, without those that collect others and the object of a method.
 fn parameters(language: Language, head: &str, name: &str) -> Option<Vec<Parameter>> {
-    let at = head.match_indices(name).find(|(at, _)| head[at + name.len()..].trim_start().starts_with(['(', '<']))?.0;
-    let open = head[at..].find('(')? + at + 1;
+    let all = signature(language, head, name)?;
     let one = |(place, text): (usize, &str)| {
         let text = text.trim_start_matches("public ").trim_start_matches("private ").trim_start_matches("readonly ");
         let (declared, default) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value.trim())));
@@ -96,14 +97,44 @@ fn parameters(language: Language, head: &str, name: &str) -> Option<Vec<Paramete
         let is_plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
         let is_object = place == 0 && ["self", "cls", "this"].contains(&name);
         let of_default = default.and_then(|text| literal(text, language)).map(|(value, _)| Kind::of(&value));
+        let annotation = annotation.or_else(|| documented(head, name));
         let kind = annotation.map(Kind::of_annotation).unwrap_or_default().or(of_default.unwrap_or_default());
         let has_default = default.is_some() || is_optional;
         (is_plain && !is_object).then(|| Parameter { name: name.to_owned(), kind, has_default })
     };
-    let all = parts(head, open, language);
     // Behind `*` parameters have to be named.
     let all = all.into_iter().take_while(|part| !part.starts_with('*') && !part.starts_with("..."));
     Some(all.enumerate().filter_map(one).collect())
+}
+
+/// The parameters of a head as they are written.
+fn signature<'a>(language: Language, head: &'a str, name: &str) -> Option<Vec<&'a str>> {
+    let rest = |at: usize| head[at + name.len()..].trim_start();
+    let at = if language == Language::Python {
+        head.match_indices(name).find(|(at, _)| rest(*at).starts_with(['(', '<']))?.0
+    } else {
+        // It comes last, under the documentation. The function may have its name from a variable.
+        let is_inner = |c: char| c.is_alphanumeric() || "_$".contains(c);
+        let is_head =
+            |(at, _): &(usize, &str)| !head[..*at].ends_with(is_inner) && rest(*at).starts_with(['(', '<', '=', ':']);
+        head.rmatch_indices(name).find(is_head)?.0
+    };
+    if let Some(open) = head[at..].find('(') {
+        return Some(parts(head, at + open + 1, language));
+    }
+    // `f = x => {`
+    let (before, _) = head[at..].split_once("=>")?;
+    Some(before.split_whitespace().next_back().into_iter().collect())
+}
+
+/// The type of a parameter in the documentation of a head: `@param {number[]} name`.
+fn documented<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+    head.split("@param").skip(1).find_map(|text| {
+        let (kind, rest) = text.trim_start().strip_prefix('{')?.split_once('}')?;
+        let rest = rest.trim_start().trim_start_matches('[').strip_prefix(name)?;
+        let is_it = !rest.starts_with(|c: char| c.is_alphanumeric() || "_$.".contains(c));
+        is_it.then(|| kind.trim_matches(['?', '!', '=']))
+    })
 }
 
 struct Inputs {
@@ -220,5 +251,30 @@ mod tests {
         assert_eq!(of("def f():\n    pass\n", "f", &[]).unwrap(), ["f()"]);
         let error = of("def f():\n    def g(x):\n        pass\n    return g\n", "f.g", &[]).unwrap_err();
         assert!(error.contains("f.g stands inside another function"), "{error}");
+    }
+
+    #[test]
+    fn javascript_functions_are_called_by_their_signatures() {
+        let of = |language, text: &str, name: &str| -> Vec<String> {
+            let target = Target::in_text(text, language, &Place::Function(name.to_owned())).unwrap();
+            let all = inputs(&target, &[]).unwrap();
+            all.into_iter().map(|input| format!("{}({})", input.callee, input.arguments)).collect()
+        };
+        let script = |text: &str, name: &str| of(Language::JavaScript, text, name);
+        let text = "/**\n * f(1, 2) is 3.\n */\nconst f = (words, n = 2) => {\n  return n;\n};\n";
+        let all = script(text, "f");
+        assert!(all[0] == "f(1, 2)" && all.len() == MOST, "{all:?}");
+        let all = script("export function f(words, isOn) {\n}\n", "f");
+        assert!(all.iter().any(|call| call.starts_with("f([\"a\"")), "{all:?}");
+        let all = script("exports.f = async words => {\n};\n", "f");
+        assert!(all.iter().any(|call| call.starts_with("f([\"a\"")), "{all:?}");
+        let text = "/**\n * @param {Array<string>} ab the words\n * @param {boolean} [a]\n */\nfunction f(a, ab) {\n}\n";
+        assert!(script(text, "f").iter().any(|call| call.starts_with("f(true, [\"")), "{:?}", script(text, "f"));
+        let text = "class Stats {\n  static of(text) {\n  }\n  top(k) {\n  }\n}\n";
+        assert!(script(text, "Stats.of")[0].starts_with("Stats.of(\""), "{:?}", script(text, "Stats.of"));
+        assert!(script(text, "Stats.top")[0].starts_with("(new Stats()).top("), "{:?}", script(text, "Stats.top"));
+        let text = "export const f = (a: string[], b: Record<number, boolean>): number => {\n  return 0;\n};\n";
+        let all = of(Language::TypeScript, text, "f");
+        assert!(all.iter().any(|call| call.contains("[\"a\"") && call.contains("{\"")), "{all:?}");
     }
 }

@@ -92,6 +92,13 @@ impl Kind {
 
     /// The kind that parameters of this name usually have.
     pub fn of_name(name: &str) -> Self {
+        let is_question = |head: &str| {
+            let rest = name.strip_prefix(head);
+            rest.is_some_and(|rest| rest.starts_with(|c: char| c == '_' || c.is_uppercase()))
+        };
+        if is_question("is") || is_question("has") {
+            return Self::Bool;
+        }
         let name = name.trim_matches(|c: char| c == '_' || c.is_numeric()).to_lowercase();
         let has = |words: &[&str]| words.contains(&name.as_str());
         let ends = |words: &[&str]| words.iter().any(|word| name.ends_with(word));
@@ -112,8 +119,6 @@ impl Kind {
             Self::Dict(Box::new(Self::Text), Box::new(Self::Int))
         } else if ends(&["tuple", "tup"]) {
             Self::Tuple(vec![Self::Int, Self::Int, Self::Int])
-        } else if name.starts_with("is_") || name.starts_with("has_") {
-            Self::Bool
         } else if name.len() > 3 && name.ends_with('s') && !name.ends_with("ss") {
             list(Self::Int)
         } else {
@@ -199,8 +204,8 @@ mod tests {
             assert_eq!(Kind::of_annotation(text), kind, "{text}");
         }
         assert_eq!(
-            ["s", "nums1", "words", "n"].map(Kind::of_name),
-            [Kind::Text, list(Kind::Int), list(Kind::Text), Kind::Int]
+            ["s", "nums1", "words", "n", "is_on", "hasNames", "isle"].map(Kind::of_name),
+            [Kind::Text, list(Kind::Int), list(Kind::Text), Kind::Int, Kind::Bool, Kind::Bool, Kind::Int]
         );
     }
 }

@@ -80,7 +80,12 @@ impl Value {
                 out.push('{');
                 for (at, (key, value)) in all.iter().enumerate() {
                     out.push_str(if at > 0 { ", " } else { "" });
-                    key.write(language, out);
+                    match key {
+                        // Any other literal is no name of a field.
+                        key if is_python => key.write(language, out),
+                        Self::Text(text) => quote(text, out),
+                        key => quote(&key.written(language), out),
+                    }
                     out.push_str(": ");
                     value.write(language, out);
                 }
@@ -451,6 +456,8 @@ mod tests {
             javascript("{a: 1, 'b-c': [null, true]}, undefined, new Map())"),
             ["{\"a\": 1, \"b-c\": [null, true]}", "?undefined", "?new Map()"]
         );
+        let keys = [Value::Int(-1), Value::Bool(true)].map(|key| (key, Value::None)).to_vec();
+        assert_eq!(Value::Dict(keys).written(Language::JavaScript), "{\"-1\": null, \"true\": null}");
     }
 
     #[test]
