@@ -5,7 +5,7 @@ const forms = (() => {
   const { types, inspect } = require('node:util');
   const { apply, getPrototypeOf: baseOf } = Reflect;
   const { isArray } = Array;
-  const { keys: ownKeys, is } = Object;
+  const { keys: ownKeys } = Object;
   const { isInteger } = Number;
   const { stringify } = JSON;
   const { abs, imul, min } = Math;
@@ -31,7 +31,7 @@ const forms = (() => {
   const incomparable = { __proto__: null };
 
   const number = (value) => {
-    if (is(value, -0)) return '0';
+    // The text of -0 is that of 0.
     if (isInteger(value) && abs(value) < 1e15) return word(value);
     // Results of the same formula in another order differ in the last digits.
     return word(+apply(toPrecision, value, [9]));

@@ -154,7 +154,7 @@
     let outcome;
     let waits;
     let state;
-    const end = (run) => () => {
+    const end = (run) => {
       try {
         outcome = run();
       } catch (thrown) {
@@ -171,12 +171,12 @@
       const next = (value) => {
         if (outcome !== undefined) return;
         if (isAsyncIterator(value)) return later(asyncItems(value));
-        end(() => take(value))();
+        end(() => take(value));
         waits?.();
       };
       const fails = (thrown) => {
         if (outcome !== undefined) return;
-        end(() => raised(thrown))();
+        end(() => raised(thrown));
         waits?.();
       };
       apply(then, is, [next, fails]);
@@ -208,7 +208,7 @@
         if (isThenable(value)) return later(value);
         if (isAsyncIterator(value)) return later(asyncItems(value));
         return take(value);
-      })();
+      });
       if (outcome === undefined) settle();
     };
     if (!watch(begin)) return done(late(`no result after ${BUSY / 1000} s`));
@@ -246,7 +246,7 @@
         }, BUSY);
         isShared = false;
         // The call that did not end is made again, with time of its own.
-        if (!isWhole) step();
+        if (!isWhole && at < count && !waits) step();
       }
       if (!waits) end();
     };
