@@ -189,7 +189,10 @@ mod tests {
     #[test]
     fn javascript_documents_calls_in_comments() {
         let f = |text| told_in(Language::JavaScript, "f", None, text);
-        assert_eq!(f(" * f([1, 2], 2);\n * // => [[1], [2]]\n * f('a') // => null\n"), ["f([1, 2], 2) = [[1], [2]]", "f(\"a\") = null"]);
+        assert_eq!(
+            f(" * f([1, 2], 2);\n * // => [[1], [2]]\n * f('a') // => null\n"),
+            ["f([1, 2], 2) = [[1], [2]]", "f(\"a\") = null"]
+        );
         assert_eq!(f("// >>> f(1)\n// true\nf(2); // 3\n * f(3)\n */\n"), ["f(1) = true", "f(2) = 3", "f(3)"]);
         assert_eq!(f("function* f(a) {}\n$f(1)\n"), [""; 0]);
         let of = |name, text| told_in(Language::JavaScript, name, Some("Stats"), text);

@@ -268,7 +268,8 @@ mod tests {
         assert!(all.iter().any(|call| call.starts_with("f([\"a\"")), "{all:?}");
         let all = script("exports.f = async words => {\n};\n", "f");
         assert!(all.iter().any(|call| call.starts_with("f([\"a\"")), "{all:?}");
-        let text = "/**\n * @param {Array<string>} ab the words\n * @param {boolean} [a]\n */\nfunction f(a, ab) {\n}\n";
+        let text =
+            "/**\n * @param {Array<string>} ab the words\n * @param {boolean} [a]\n */\nfunction f(a, ab) {\n}\n";
         assert!(script(text, "f").iter().any(|call| call.starts_with("f(true, [\"")), "{:?}", script(text, "f"));
         let text = "class Stats {\n  static of(text) {\n  }\n  top(k) {\n  }\n}\n";
         assert!(script(text, "Stats.of")[0].starts_with("Stats.of(\""), "{:?}", script(text, "Stats.of"));

@@ -12,9 +12,7 @@ use serde::Serialize;
 use super::{check, runner, script, types};
 use crate::language::Language;
 use crate::sandbox::{Job, Limits, Scratch};
-use crate::trial::language::row::{
-    Context, Input, Observed, Project, Tool, Trial, TrialError, driver, nonce, observe,
-};
+use crate::trial::language::row::{Context, Input, Observed, Project, Tool, Trial, TrialError, driver, nonce, observe};
 use crate::trial::project::packages;
 
 /// The program that makes the calls.

@@ -140,8 +140,7 @@ pub fn run(
     };
     // Tools of a project write more than a function does, and reserve far more addresses than they use.
     let least = if plan.program.is_some() { 4 << 30 } else { MEMORY };
-    let limits =
-        Limits { file: trial.limits.file.max(FILE), memory: trial.limits.memory.max(least), ..trial.limits };
+    let limits = Limits { file: trial.limits.file.max(FILE), memory: trial.limits.memory.max(least), ..trial.limits };
     let reporter = Scratch::new()?;
     let whole = if plan.row.runtime.is_some() {
         let tests = serde_json::to_string(&tests_of(project)?).unwrap_or_default();
