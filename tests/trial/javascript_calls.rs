@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use bass_tui::agreement::{Witness, inputs, tally};
+use bass_tui::code::{Place as Spot, Target};
 use bass_tui::language::Language;
 use bass_tui::trial::{Effect, Input, Observed, Tests, Trial};
 
@@ -269,6 +271,32 @@ fn a_project_keeps_its_modules_and_its_files() {
     let all = runner.observe(&trial, &[input("f(3) == 7")], &Arc::default()).unwrap();
     told_as(&all, &[("f(3)", "7 right")]);
     assert_eq!(place.changed(), [""; 0].map(std::path::PathBuf::from));
+}
+
+/// From the text of a function to the candidate that most agree with.
+#[test]
+fn candidates_that_do_the_same_agree() {
+    let Some(runner) = runner(Language::JavaScript) else { return };
+    let text = "/**\n * The largest values.\n *\n * largest([3, 1, 2], 2);\n * // => [3, 2]\n */\nexport const largest = (values, k = 1) => {\n};\n";
+    let target = Target::in_text(text, Language::JavaScript, &Spot::Function("largest".to_owned())).unwrap();
+    let inputs = inputs(&target, &[]).unwrap();
+    let bodies = [
+        "  return [...values].sort((a, b) => b - a).slice(0, k);\n",
+        "  return values.sort((a, b) => a - b).reverse().slice(0, k);\n",
+        "  const left = values.slice();\n  left.sort((a, b) => b - a);\n  return left.filter((_, at) => at < k);\n",
+        "  return values.slice(0, k);\n",
+    ];
+    let witness = |candidate: usize| {
+        let program = text.replace("{\n}", &format!("{{\n{}}}", bodies[candidate]));
+        let observed = runner.observe(&trial(Path::new("a.mjs"), &program), &inputs, &Arc::default()).unwrap();
+        Witness { candidate, votes: 1, observed }
+    };
+    let witnesses: Vec<Witness> = (0..bodies.len()).map(witness).collect();
+    let standings = tally(&witnesses, inputs.len()).standings;
+    let best = (0..bodies.len()).max_by_key(|&candidate| standings[candidate].order()).unwrap();
+    assert!([0, 2].contains(&best), "{standings:?}");
+    assert_eq!(standings.iter().map(|standing| standing.right).collect::<Vec<_>>(), [1, 1, 1, 0]);
+    assert!(standings[0].group != standings[1].group && standings[1].agree == 1, "{standings:?}");
 }
 
 /// What each kind of TypeScript project needs is tried without its tools, by packages that stand in for them.
