@@ -117,19 +117,19 @@ fn of_problem(
     let ended: Vec<&CandidateResult> = result.candidates.iter().filter(|c| has_ended(c)).collect();
     let mut witnesses: Vec<Witness> = Vec::new();
     for candidate in &ended {
-        if let Some(witness) = witnesses.iter_mut().find(|witness| witness.candidate == origin(candidate)) {
-            witness.votes += 1;
+        if let Some(witness) = witnesses.iter_mut().find(|witness| witness.members[0] == origin(candidate)) {
+            witness.members.push(candidate.index);
             continue;
         }
         let answer = Answer::Completion(candidate.text.clone());
         let observed = runner
             .observe(&problem.trial(&answer, limits), &inputs, &Arc::default())
             .map_err(|error| error.to_string())?;
-        witnesses.push(Witness { candidate: origin(candidate), votes: 1, observed });
+        witnesses.push(Witness { members: vec![origin(candidate)], observed });
     }
     let tally = tally(&witnesses, inputs.len());
     let of = |c: &CandidateResult| {
-        let at = witnesses.iter().position(|witness| witness.candidate == origin(c));
+        let at = witnesses.iter().position(|witness| witness.members[0] == origin(c));
         at.map(|at| tally.standings[at].clone()).unwrap_or_default()
     };
     Ok(Some(result.candidates.iter().map(of).collect()))

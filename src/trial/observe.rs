@@ -23,6 +23,13 @@ pub struct Input {
     pub result: Option<String>,
 }
 
+impl Input {
+    /// The call as it is written.
+    pub fn text(&self) -> String {
+        format!("{}({})", self.callee, self.arguments)
+    }
+}
+
 /// Kinds of ends of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

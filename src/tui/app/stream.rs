@@ -39,6 +39,7 @@ fn take_in(state: &mut State, event: Event) {
             }
         }
         Event::Verdict { candidate, outcome } => tested(state, candidate, outcome),
+        Event::Agreement(agreement) => run.agreement = Some(agreement),
         Event::Pick(pick) => {
             run.picked(pick);
             // The run itself ends what is still being written.
