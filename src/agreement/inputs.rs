@@ -27,10 +27,15 @@ struct Parameter {
     has_default: bool,
 }
 
+/// Returns true for languages whose candidates are called.
+pub fn are_called(language: Language) -> bool {
+    language == Language::Python
+}
+
 /// The inputs of a function. Calls are looked for in its own text and in these texts of tests. The error is a
 /// sentence.
 pub fn inputs(target: &Target, tests: &[String]) -> Result<Vec<Input>, String> {
-    if target.language != Language::Python && !target.language.is_kin(Language::JavaScript) {
+    if !are_called(target.language) {
         return Err(TrialError::Unobserved { language: target.language.title() }.to_string());
     }
     let called = called(target)?;

@@ -19,5 +19,5 @@ mod value;
 mod vote;
 
 pub use found::{Agreement, Answer};
-pub use inputs::inputs;
+pub use inputs::{are_called, inputs};
 pub use vote::{Standing, Tally, Witness, tally};

@@ -5,6 +5,7 @@ pub mod action;
 #[cfg(test)]
 mod behaviour;
 pub mod blocks;
+pub mod calls;
 pub mod candidate;
 #[cfg(test)]
 mod chaos;

@@ -96,12 +96,13 @@ def late(*_):
 
 
 def call(space, item):
-    """What a call does: its kind, a key that is equal for calls that do the same, and words for the reader."""
+    """What a call does: its kind, a key that is equal for calls that do the same, and words for the reader, true if it is as stated, and
+    the result as an interpreter prints it."""
     try:
         values, named = eval("(lambda *values, **named: (values, named))(%s)" % item["arguments"], space)
         function = eval(item["callee"], space)
     except Exception as error:
-        return "unknown", "", show_error(error), None
+        return "unknown", "", show_error(error), None, None
     owner = getattr(function, "__self__", None)
     owner = owner if type(owner).__name__ not in ("module", "NoneType", "type") else None
     held = [*values, *named.values(), *([owner] if owner is not None else [])]
@@ -114,13 +115,13 @@ def call(space, item):
         result = settled(function(*values, **named))
         key = own = short_form(result)
         after = [short_form(one) for one in held]
-        shown = show(result)
+        shown, text = show(result), repr(result)
     except Late:
-        return "late", "", "no result after %s s" % BUSY, None
+        return "late", "", "no result after %s s" % BUSY, None, None
     except Incomparable:
-        return "unknown", "", "a result that cannot be compared", None
+        return "unknown", "", "a result that cannot be compared", None, None
     except BaseException as error:
-        return "raised", type(error).__name__, show_error(error), None
+        return "raised", type(error).__name__, show_error(error), None, None
     finally:
         setitimer(ITIMER_PROF, 0)
         setitimer(ITIMER_REAL, 0)
@@ -139,7 +140,9 @@ def call(space, item):
             right = own == short_form(eval(item["result"], space))
         except Exception:
             pass
-    return "returned", key, shown, right
+    # Examples can state what is short and has no place in memory in it.
+    is_plain = len(text) <= 150 and "\n" not in text and " at 0x" not in text and not changes and not sink.text
+    return "returned", key, shown, right, text if is_plain else None
 
 
 def main():
@@ -167,11 +170,11 @@ def main():
     for number, item in enumerate(request["inputs"]):
         begun = perf_counter()
         try:
-            ended = call(space, item) if lates < MOST_LATE else ("late", "", "not called: other calls did not end", None)
+            ended = call(space, item) if lates < MOST_LATE else ("late", "", "not called: other calls did not end", None, None)
         except BaseException as error:
-            ended = "unknown", "", show_error(error), None
+            ended = "unknown", "", show_error(error), None, None
         lates += ended[0] == "late"
-        tell(at=number, effect=ended[0], key=ended[1], shown=ended[2], right=ended[3])
+        tell(at=number, effect=ended[0], key=ended[1], shown=ended[2], right=ended[3], value=ended[4])
         if perf_counter() - begun < QUICK:
             quick.append((number, item, ended))
     for number, item, ended in quick:
