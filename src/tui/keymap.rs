@@ -583,11 +583,11 @@ mod tests {
 
     #[test]
     fn the_user_can_rebind_and_unbind() {
-        let map = Keymap::new(&user(&[("zoom", &["b"]), ("wrap", &[])])).unwrap();
-        assert_eq!(map.action(Context::Panes, key("b")), Some(Action::Zoom));
+        let map = Keymap::new(&user(&[("zoom", &["B"]), ("wrap", &[])])).unwrap();
+        assert_eq!(map.action(Context::Panes, key("B")), Some(Action::Zoom));
         assert_eq!(map.action(Context::Panes, key("z")), None);
         assert_eq!(map.action(Context::Panes, key("w")), None);
-        assert!(map.help(Context::Panes).iter().any(|(keys, label)| keys == "b" && label.contains("alone")));
+        assert!(map.help(Context::Panes).iter().any(|(keys, label)| keys == "B" && label.contains("alone")));
         assert!(!map.help(Context::Panes).iter().any(|(_, label)| label.contains("wrap")));
         let one = Keymap::new(&user(&[("panes.quit", &["ctrl-q"])])).unwrap();
         assert_eq!(one.action(Context::Start, key("q")), Some(Action::Quit), "only the named context changes");

@@ -113,7 +113,8 @@ fn answer(state: &mut State, number: usize) {
     let wrong = (0..run).filter(|&c| state.unmet(c).is_some()).count();
     state.pick_by_checks();
     let key = state.key_name(Context::Calls, Action::Example);
-    state.say(format!("{call} is {}: {wrong} of {run} are wrong; {key} makes it an example", answer.shown));
+    let is_or_are = if wrong == 1 { "is" } else { "are" };
+    state.say(format!("{wrong} of {run} {is_or_are} wrong; {key} makes it an example"));
 }
 
 /// The selected call is no check any more.
@@ -237,9 +238,9 @@ pub(in crate::tui) mod tests {
         let agreement = Arc::new(agreement());
         session.job(job::Event::Agreement(agreement.clone()));
         session.done();
-        let summary = Summary { ranking: vec![1, 0, 2], ..Summary::default() };
-        session.job(job::Event::Pick(Some(1)));
-        let outcome = job::Outcome { candidates: Vec::new(), summary, picked: Some(1), agreement: Some(agreement) };
+        let summary = Summary { ranking: vec![0, 1, 2], ..Summary::default() };
+        session.job(job::Event::Pick(Some(0)));
+        let outcome = job::Outcome { candidates: Vec::new(), summary, picked: Some(0), agreement: Some(agreement) };
         session.job(job::Event::Done(Box::new(outcome)));
         session
     }
@@ -253,15 +254,15 @@ pub(in crate::tui) mod tests {
         let mut session = called();
         assert!(said(&session).contains("2 of 3 agree; they differ on mean([]): b shows it"), "{}", said(&session));
         session.key("b");
-        assert_eq!(session.run().pick, Some(1));
+        assert_eq!(session.run().pick, Some(0));
         session.key("2");
         assert_eq!(session.run().pick, Some(2), "what most do is wrong");
-        assert!(said(&session).contains("mean([]) is 0: 2 of 3 are wrong"), "{}", said(&session));
+        assert!(said(&session).contains("2 of 3 are wrong; w makes it an example"), "{}", said(&session));
         let unmet = (0..3).map(|c| session.state.unmet(c).is_some()).collect::<Vec<_>>();
         assert_eq!(unmet, [true, true, false]);
         // The other answer may be right as well.
         session.key("1");
-        assert_eq!((session.run().pick, session.state.checks.len()), (Some(1), 1));
+        assert_eq!((session.run().pick, session.state.checks.len()), (Some(0), 1));
         session.key("x");
         assert!(session.state.checks.is_empty());
         session.key("9");
