@@ -194,7 +194,7 @@ fn an_answer_becomes_a_check_an_example_and_a_verdict() {
     pty.press("b");
     pty.sees("1 passed, 2 failed");
     pty.until("the pick", |screen| screen.contents().contains(" C  PASS"));
-    pty.press("d");
+    pty.press("p");
     pty.sees(">>> mean([])");
     pty.press(ENTER);
     pty.sees("written to");

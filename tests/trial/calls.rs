@@ -51,6 +51,8 @@ fn what_is_equal_has_one_key() {
     let program = "import dataclasses\n\n@dataclasses.dataclass\nclass P:\n    x: int\n\nclass Q:\n    def __init__(self, x):\n        self.x = x\n\n\
                    def g(n):\n    yield from range(n)\n\nasync def h(n):\n    return n\n\ndef f(x):\n    return x\n";
     let observed = calls(&runner, program, &["g(3)", "h(2)", "P(1)", "Q(1)", "Q", "f", "map(str, [1])"]);
+    let applied = calls(&runner, "def f(x, by=abs):\n    return by(x)\n", &["-1, by=lambda x: x", "-1"]);
+    assert_eq!(keys(&applied), ["-1", "1"]);
     assert_eq!(keys(&observed), ["[0, 1, 2]", "2", "P:P(x=1)", "Q:{'x': 1}", "-", "-", "['1']"]);
 }
 

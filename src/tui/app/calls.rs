@@ -151,10 +151,8 @@ fn example(state: &mut State) -> Vec<Effect> {
             }
             let mut effects = vec![Effect::Use { job: state.job.clone() }];
             effects.extend(test_all_again(state));
-            let diff = state.key_name(Context::Panes, Action::Diff);
-            state.say(format!(
-                "{call} is an example now: all are tested, it is written with the one that you take ({diff} shows it)"
-            ));
+            let preview = state.key_name(Context::Panes, Action::Preview);
+            state.say(format!("{call} is an example now, and all are tested by it; {preview} shows it in the file"));
             effects
         }
         Err(why) => {

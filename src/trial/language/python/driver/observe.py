@@ -81,6 +81,16 @@ def short_form(value):
     return text if len(text) <= 200 else "%s...%d:%08x" % (text[:100], len(text), crc32(text.encode("utf-8", "replace")))
 
 
+def form_of_argument(value):
+    """The form of a value before and after a call. What is used up by looking at it is left alone."""
+    if hasattr(value, "__next__") or hasattr(value, "cr_await"):
+        return ""
+    try:
+        return short_form(value)
+    except Incomparable:
+        return ""
+
+
 def settled(value):
     """The result of a coroutine, and the values of an iterator."""
     if hasattr(value, "cr_await"):
@@ -108,13 +118,13 @@ def call(space, item):
     held = [*values, *named.values(), *([owner] if owner is not None else [])]
     written, sink = sys.stdout, Sink()
     try:
-        before = [short_form(one) for one in held]
+        before = [form_of_argument(one) for one in held]
         sys.stdout = sink
         setitimer(ITIMER_PROF, BUSY, BUSY / 4)
         setitimer(ITIMER_REAL, WAITING, WAITING / 4)
         result = settled(function(*values, **named))
         key = own = short_form(result)
-        after = [short_form(one) for one in held]
+        after = [form_of_argument(one) for one in held]
         shown, text = show(result), repr(result)
     except Late:
         return "late", "", "no result after %s s" % BUSY, None, None
