@@ -51,6 +51,8 @@ pub struct Settings {
     pub python: Option<PathBuf>,
     /// The tests of functions where no `--tests` says which; empty: those that are found.
     pub tests: Vec<String>,
+    /// Candidates are called on the same inputs and compared; `None`: where that can be done.
+    pub agree: Option<bool>,
     /// On the screen, the first pass ends what is still being written.
     pub stop_on_pass: bool,
     /// The screen follows the editor.
@@ -123,6 +125,7 @@ impl Default for Settings {
             limits: Limits::default(),
             python: None,
             tests: Vec::new(),
+            agree: None,
             stop_on_pass: false,
             watch: false,
             history: true,
@@ -155,11 +158,14 @@ pub const SERVER: u16 = 64;
 /// Options about kept runs, for commands that make runs for a person.
 pub const HISTORY: u16 = 256;
 
+/// How candidates are compared, for commands that show them beside each other.
+pub const COMPARING: u16 = 512;
+
 /// Statements of a project about itself; no flag, as commands have one of this name that takes more.
 const PROJECT: u16 = 128;
 
 /// Groups that the file of a project may set.
-const OF_PROJECTS: u16 = TESTS | PROMPTS | PROJECT;
+const OF_PROJECTS: u16 = TESTS | PROMPTS | PROJECT | COMPARING;
 
 /// An option.
 #[derive(Debug)]
@@ -510,6 +516,24 @@ pub static ALL: &[OptionSpec] = &[
         show: |s| json!(s.python.as_ref().map(|path| path.to_string_lossy())),
     },
     OptionSpec {
+        name: "agree",
+        group: COMPARING,
+        value: "auto|on|off",
+        expected: "",
+        help: "Call the candidates on the same inputs in the sandbox, and rank those first that do what most do; auto: in \
+               languages where that is done; on: also says where it is not",
+        read: |s, t| {
+            s.agree = match t.trim() {
+                "auto" => None,
+                "on" => Some(true),
+                "off" => Some(false),
+                _ => return None,
+            };
+            Some(())
+        },
+        show: |s| json!(s.agree.map_or("auto", |agree| if agree { "on" } else { "off" })),
+    },
+    OptionSpec {
         name: "tests",
         group: PROJECT,
         value: "FILE",
@@ -666,7 +690,7 @@ impl OptionSpec {
     pub fn heading(&self) -> &'static str {
         match self.group {
             MODELS | SERVER => "Models",
-            TESTS | PROJECT => "Tests",
+            TESTS | PROJECT | COMPARING => "Tests",
             SCREEN => "Screen",
             HISTORY => "History",
             PROMPTS => "Prompt",
@@ -817,6 +841,7 @@ pub(crate) mod tests {
             "no-default-stops" | "stop-on-pass" | "watch" | "plain" | "no-cuda-graphs" => "true",
             "history" => "false",
             "server-suffix" => "yes",
+            "agree" => "off",
             "memory" => "100",
             _ => "3",
         }

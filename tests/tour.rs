@@ -3,6 +3,9 @@
 //! models and the real sandbox.
 #![cfg(unix)]
 
+#[path = "shared/server.rs"]
+#[allow(dead_code)] // some parts are for other tests
+mod server;
 #[path = "shared/pty.rs"]
 mod terminal;
 
@@ -10,6 +13,7 @@ use std::fs;
 use std::path::Path;
 
 use portable_pty::CommandBuilder;
+use server::{Model, Server};
 use tempfile::TempDir;
 use terminal::{CTRL_C, ENTER, Pty, REPLIES, program};
 
@@ -157,6 +161,52 @@ fn at_132x40_with_pipes_around_it() {
     from_verdicts(&mut pty, &home.path().join("work/dictionaries.py"));
     // Code that was taken back is not printed.
     pty.sees("[0:]");
+    assert!(pty.ends().success());
+}
+
+/// A stub without tests, and three bodies of which the two that agree are wrong.
+const MEAN: &str = "def mean(numbers):\n    \"\"\"The mean of numbers; 0 if there are none.\"\"\"\n";
+const MEANS: [&str; 3] = [
+    "    return sum(numbers) / len(numbers)\n",
+    "    total = sum(numbers)\n    return total / len(numbers)\n",
+    "    return sum(numbers) / len(numbers) if numbers else 0\n",
+];
+
+#[test]
+fn an_answer_becomes_a_check_an_example_and_a_verdict() {
+    let home = project();
+    let file = home.path().join("work/mean.py");
+    fs::write(&file, MEAN).unwrap();
+    let server = Server::good(Model::new(&MEANS));
+    let script = format!("exec \"$0\" work/mean.py:mean -n 3 --unprotected --server {}", server.address);
+    let mut pty = Pty::start(in_shell(home.path(), &script), 80, 24);
+    pty.sees("Enter generate");
+    pty.press("g");
+    pty.sees("2 of 3 agree");
+    pty.sees("b shows it");
+    pty.press("b");
+    pty.sees("> mean([])");
+    pty.sees("ZeroDivisionError");
+    // The answer of the minority is right.
+    pty.press("2");
+    pty.sees("2 of 3 are wrong");
+    pty.press("w");
+    pty.press("b");
+    pty.sees("1 passed, 2 failed");
+    pty.until("the pick", |screen| screen.contents().contains(" C  PASS"));
+    pty.press("p");
+    pty.sees(">>> mean([])");
+    pty.press(ENTER);
+    pty.sees("written to");
+    let written = fs::read_to_string(&file).unwrap();
+    assert!(
+        written.contains("    >>> mean([])\n    0\n    \"\"\"\n    return sum(numbers) / len(numbers) if"),
+        "{written}"
+    );
+    pty.press("u");
+    pty.sees("as it was before");
+    assert_eq!(fs::read_to_string(&file).unwrap(), MEAN);
+    pty.press("qq");
     assert!(pty.ends().success());
 }
 

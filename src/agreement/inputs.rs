@@ -10,7 +10,7 @@ use super::value::{Argument, literal, parts};
 use crate::code::Target;
 use crate::hash;
 use crate::language::Language;
-use crate::trial::Input;
+use crate::trial::{Input, TrialError};
 
 /// Most inputs of a function.
 pub const MOST: usize = 50;
@@ -27,9 +27,17 @@ struct Parameter {
     has_default: bool,
 }
 
+/// Returns true for languages whose candidates are called.
+pub fn are_called(language: Language) -> bool {
+    language == Language::Python
+}
+
 /// The inputs of a function. Calls are looked for in its own text and in these texts of tests. The error is a
 /// sentence.
 pub fn inputs(target: &Target, tests: &[String]) -> Result<Vec<Input>, String> {
+    if !are_called(target.language) {
+        return Err(TrialError::Unobserved { language: target.language.title() }.to_string());
+    }
     let called = called(target)?;
     let head = target.text.get(target.function.start..target.body.start).unwrap_or_default();
     let shown = shown_calls(target, &called, head, tests);

@@ -11,11 +11,13 @@
 //!   A candidate that only raises never comes before one that returns.
 
 mod calls;
+mod found;
 mod inputs;
 mod kind;
 mod mutation;
 mod value;
 mod vote;
 
-pub use inputs::inputs;
+pub use found::{Agreement, Answer};
+pub use inputs::{are_called, inputs};
 pub use vote::{Standing, Tally, Witness, tally};

@@ -4,13 +4,11 @@ use std::collections::HashMap;
 
 use crate::trial::{Effect, Observed};
 
-/// The calls of a candidate, in the order of the inputs. It stands for all candidates with the same code.
+/// The calls of a candidate, in the order of the inputs, and all candidates with the same code.
 #[derive(Clone, Debug)]
 pub struct Witness {
-    /// Its index.
-    pub candidate: usize,
-    /// Number of candidates with the same code, this one included.
-    pub votes: usize,
+    /// The candidates with this code; the first was called.
+    pub members: Vec<usize>,
     /// What each call did.
     pub observed: Vec<Observed>,
 }
@@ -55,7 +53,7 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Tally {
         let mut votes: HashMap<_, usize> = HashMap::new();
         for (w, witness) in witnesses.iter().enumerate() {
             if let Some(outcome) = outcome(w, input) {
-                *votes.entry(outcome).or_default() += witness.votes;
+                *votes.entry(outcome).or_default() += witness.members.len();
             }
         }
         *kinds = votes.len();
@@ -77,7 +75,7 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Tally {
             groups.push((w, 0));
             groups.len() - 1
         });
-        groups[group].1 += witnesses[w].votes;
+        groups[group].1 += witnesses[w].members.len();
         standings[w].group = group;
     }
     for standing in &mut standings {
@@ -102,7 +100,7 @@ mod tests {
             key: c.to_string(),
             ..Observed::default()
         };
-        Witness { candidate: 0, votes, observed: outcomes.chars().map(observed).collect() }
+        Witness { members: vec![0; votes], observed: outcomes.chars().map(observed).collect() }
     }
 
     #[test]

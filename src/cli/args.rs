@@ -4,13 +4,13 @@ use clap::Args;
 
 use super::failure::Failure;
 use crate::job::TestsChoice;
-use crate::options::{Flags, GENERATION, HISTORY, MODELS, PROMPTS, SAMPLING, SERVER, Settings, TESTS};
+use crate::options::{COMPARING, Flags, GENERATION, HISTORY, MODELS, PROMPTS, SAMPLING, SERVER, Settings, TESTS};
 
 /// The options of a command that writes candidates.
 pub type CompletionFlags = Flags<{ MODELS | SERVER | GENERATION | SAMPLING | TESTS }>;
 
 /// The options of a command that completes a function of a file.
-pub type FunctionFlags = Flags<{ MODELS | SERVER | GENERATION | SAMPLING | TESTS | PROMPTS | HISTORY }>;
+pub type FunctionFlags = Flags<{ MODELS | SERVER | GENERATION | SAMPLING | TESTS | COMPARING | PROMPTS | HISTORY }>;
 
 /// Reads the list `text` of the flag `flag`; `read` parses each part between commas.
 pub fn list<T>(flag: &str, text: &str, expected: &str, read: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Failure> {

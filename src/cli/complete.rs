@@ -31,8 +31,8 @@ use crate::untrusted::{clean, clean_line, framed};
 #[command(
     override_usage = "bass-tui complete --file F[:FUNCTION|:LINE] [OPTIONS]\n       bass-tui complete PROMPT [OPTIONS]",
     after_help = "\
-The best candidate that passed goes to stdout, what happened to each goes to stderr. Without tests it is the one with \
-the best mean log-probability. With --json everything goes to stdout, as one object.
+The best candidate that passed goes to stdout, what happened to each goes to stderr. Without tests it is the one that \
+does what most do on the same inputs (--agree), else the one with the best mean log-probability. With --json everything goes to stdout, as one object.
 
 EXAMPLES
   bass-tui complete --file stats.py:rolling_max            try the >>> examples of its docstring
@@ -131,14 +131,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let (send, receive) = channel();
     let listening = Arc::new(AtomicBool::new(false));
     on_interrupt(&send, &listening, || Message::Interrupt);
-    // Without tests no code is run, so no sandbox is probed.
     let runner = match &job.tests {
         Some(tests) => {
             let runner = consent(session.runner(), args.consent.unprotected)?;
             check_tests(&runner, job.language(), job.file(), tests)?;
             Some(Arc::new(runner))
         }
-        None => None,
+        None => session.caller(&job).map(Arc::new),
     };
     if let Some(line) = advice(&session, job.language()).filter(|_| !args.json) {
         say(&(framed(&format!("bass-tui: {line}")) + "\n"));
@@ -156,6 +155,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         task: job.clone(),
         limits,
         stop_on_pass: args.stop_on_pass || (!args.json && !args.no_stop_on_pass),
+        agree: session.settings.agree != Some(false),
         problem: 0,
     };
     let judge = runner.clone().map(|runner| runner as Arc<dyn Judge>);
@@ -176,12 +176,14 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let (outcome, interrupted) = follow(&run, &receive, Progress::new(n, args.json))?;
 
     let picked = outcome.picked;
-    let Outcome { candidates, summary, .. } = outcome;
-    let report = Report { info: source.info(), seed, candidates, summary, picked: picked.filter(|_| !interrupted) };
+    let Outcome { candidates, summary, agreement, .. } = outcome;
+    let picked_now = picked.filter(|_| !interrupted);
+    let report = Report { info: source.info(), seed, candidates, summary, picked: picked_now, agreement };
     if args.json {
         print_json(&report.json())?;
     } else {
-        say(&table(&report, runner.as_ref().map(|r| r.protection().summary.as_str())));
+        let tests_run = runner.as_ref().filter(|_| job.has_tests());
+        say(&table(&report, tests_run.map(|r| r.protection().summary.as_str())));
         say(&about_tests(&job, args));
         if let Some(c) = report.picked {
             print_code(&job.function(&report.candidates[c].text))?;

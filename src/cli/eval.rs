@@ -35,7 +35,8 @@ Problem files are JSON lines, packed with gzip or not, or a JSON array. What the
 what has its form (HumanEval+, mxeval), MBPP full and sanitized, HumanEval-X, MultiPL-E. The candidates of many problems are \
 written together; with --time-budget it is one problem at a time.
 
-Pass@First is the share of problems whose most probable candidate (of those that came to an end of their own) passes, \
+Pass@First is the share of problems whose most probable candidate (of those that came to an end of their own; --rank takes \
+it otherwise) passes, \
 Pass@All the share with any candidate that passes, pass@k the expected share solved by k candidates drawn from the n, \
 without bias. Problems that were not reached count as failed.
 
@@ -156,7 +157,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let ids: Vec<String> = problems.iter().map(|p| p.id.clone()).collect();
     let results: Vec<ProblemResult> = ids.iter().filter_map(|id| results.remove(id)).collect();
     let standings = match args.rank {
-        Rank::Agreement => eval::standings(&runner, &problems, &results, limits).map_err(Failure::internal)?,
+        Rank::Agreement => eval::standings(&runner, &plan, &results).map_err(Failure::internal)?,
         Rank::Random | Rank::Logprob => BTreeMap::new(),
     };
     let report = Report {

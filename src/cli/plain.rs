@@ -163,12 +163,12 @@ pub fn run(session: &Session, job: Job, unprotected: bool) -> Result<u8, Failure
             check_tests(&runner, job.language(), job.file(), tests)?;
             Some(Arc::new(runner))
         }
-        None => None,
+        None => session.caller(&job).map(Arc::new),
     };
     if let Some(line) = advice(session, job.language()) {
         say(&(framed(&format!("bass-tui: {line}")) + "\n"));
     }
-    let sandbox = runner.as_ref().map(|runner| runner.protection().summary.clone());
+    let sandbox = runner.as_ref().filter(|_| job.has_tests()).map(|runner| runner.protection().summary.clone());
     let pool = runner.map(|runner| TrialPool::new(runner as Arc<dyn Judge>)).transpose().map_err(Failure::internal)?;
     let source = session.opener(Session::models_keeping_prompts)?(None).map_err(|error| unusable(&error))?;
     let window = source.window();
@@ -185,6 +185,7 @@ pub fn run(session: &Session, job: Job, unprotected: bool) -> Result<u8, Failure
             task: job.clone(),
             limits: session.settings.limits,
             stop_on_pass: session.settings.stop_on_pass,
+            agree: session.settings.agree != Some(false),
             problem: 0,
         };
         let sender = send.clone();
@@ -213,8 +214,8 @@ pub fn run(session: &Session, job: Job, unprotected: bool) -> Result<u8, Failure
         let (outcome, _) = follow(&run, &receive, printer)?;
         // At a question Ctrl-C ends the program.
         listening.store(false, Ordering::Relaxed);
-        let Outcome { candidates, summary, picked } = outcome;
-        let report = Report { info: source.info(), seed: options.seed, candidates, summary, picked };
+        let Outcome { candidates, summary, picked, agreement } = outcome;
+        let report = Report { info: source.info(), seed: options.seed, candidates, summary, picked, agreement };
         write(&table(&report, sandbox.as_deref()));
         match choose(&mut dialogue, &job, &report) {
             Answer::Take(c) => {

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use crate::agreement::Agreement;
 use crate::job::{Report, label};
 use crate::source::FinishReason;
 use crate::trial::Status;
-use crate::untrusted::{clean, framed};
+use crate::untrusted::{clean, clean_line, framed};
 
 /// The table for stderr, best candidate first. `sandbox` is the summary of the protection, if there were
 /// tests.
@@ -32,6 +33,12 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
             Some(FinishReason::Cancelled) | None => "cancelled",
             Some(FinishReason::Stop) => "",
         };
+        let standing = report.agreement.as_ref().and_then(|agreement| agreement.standing(c));
+        let agrees = standing.map_or_else(String::new, |standing| match standing.agree {
+            1 => "alone".to_owned(),
+            agree => format!("{agree} agree"),
+        });
+        let verdict = [agrees, verdict].into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; ");
         let notes: Vec<&str> = [verdict.as_str(), finish].into_iter().filter(|note| !note.is_empty()).collect();
         let probability = candidate.mean_logprob.map_or_else(String::new, |mean| format!("  logprob {mean:>6.2}"));
         let tokens = match candidate.tokens() {
@@ -40,6 +47,9 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
         };
         let line = format!("{mark} {:2}{tokens}{probability}  {}", label(c), notes.join("; "));
         let _ = writeln!(out, "{}", line.trim_end());
+    }
+    if let Some(agreement) = &report.agreement {
+        out += &told_apart(agreement);
     }
     let s = &report.summary;
     if report.info.is_served() {
@@ -70,6 +80,21 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
     out
 }
 
+/// A line on what candidates agree, and on what input they differ.
+fn told_apart(agreement: &Agreement) -> String {
+    let inputs = agreement.inputs.len();
+    let Some(input) = agreement.telling() else {
+        return format!("on {inputs} inputs all that were called do the same\n");
+    };
+    let named = |candidates: &[usize]| candidates.iter().map(|&c| label(c)).collect::<Vec<_>>().join(" ");
+    let answers = agreement.answers(input);
+    let answers =
+        answers.iter().map(|answer| format!("{} ({})", clean_line(&answer.shown, 60), named(&answer.candidates)));
+    let call = clean_line(&agreement.inputs[input].text(), 80);
+    let differing = agreement.differing().len();
+    format!("they differ on {differing} of {inputs} inputs: {call} gives {}\n", answers.collect::<Vec<_>>().join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +111,7 @@ mod tests {
             candidates: (0..3).map(Candidate::new).collect(),
             summary: Summary { ranking: vec![1, 0, 2], ..Summary::default() },
             picked: Some(1),
+            agreement: None,
         };
         for c in &mut report.candidates {
             (c.finish, c.mean_logprob) = (Some(FinishReason::Stop), Some(0.0));

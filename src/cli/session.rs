@@ -13,12 +13,14 @@ use crate::catalog::{Catalog, memory};
 use crate::config::{PROJECT_FILE, Paths};
 use crate::engine::drafter::{LookupChanges, NamedDrafter};
 use crate::history::History;
+use crate::job::{Job, Task};
 use crate::language::Language;
 use crate::options::{Flags, Settings};
 use crate::signals::{self, Signals};
 use crate::source::server::{Address, Key, Wishes};
 use crate::source::{Drafting, LocalModels, LocalSource, ServerSource, Source, SourceError, Told};
 use crate::trial::{Project, Runner, Tests, TrialError};
+use crate::untrusted::framed;
 
 /// Folders, settings and names of models.
 #[derive(Clone)]
@@ -121,6 +123,21 @@ impl Session {
     /// The runner of tests.
     pub fn runner(&self) -> Runner {
         Runner::probe().keeping(&self.builds()).with_python(self.settings.python.as_deref())
+    }
+
+    /// The runner for the calls of candidates that are not tested; `None` if they are not called. Without
+    /// isolation they are not.
+    pub fn caller(&self, job: &Job) -> Option<Runner> {
+        if self.settings.agree == Some(false) || self.settings.generate.n < 2 {
+            return None;
+        }
+        if let Err(why) = job.inputs() {
+            if self.settings.agree == Some(true) {
+                say(&(framed(&format!("bass-tui: --agree: {why}")) + "\n"));
+            }
+            return None;
+        }
+        Some(self.runner()).filter(Runner::may_run)
     }
 }
 

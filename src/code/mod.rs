@@ -23,6 +23,7 @@ mod definition;
 mod edit;
 mod edited;
 mod error;
+mod example;
 mod go;
 mod javascript;
 mod known;

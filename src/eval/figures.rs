@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::result::{CandidateResult, ProblemResult};
-use crate::job::agreement;
+use crate::job::frequencies;
 use crate::source::FinishReason;
 use crate::trial::Status;
 
@@ -37,7 +37,7 @@ pub fn first(candidates: &[CandidateResult]) -> Option<usize> {
     let finished = candidates.iter().filter(|c| matches!(c.finish, Some(FinishReason::Stop) | None));
     let logprob = |c: &CandidateResult| c.mean_logprob.filter(|p| !p.is_nan()).unwrap_or(f32::NEG_INFINITY);
     let origins: Vec<usize> = candidates.iter().map(|c| c.duplicate_of.unwrap_or(c.index)).collect();
-    let votes = agreement(&origins);
+    let votes = frequencies(&origins);
     let votes = |c: &CandidateResult| c.finish.and_then(|_| votes.get(c.index).copied()).unwrap_or(0);
     let is_better = |a: &CandidateResult, b: &CandidateResult| {
         let unknown = a.mean_logprob.is_none() && b.mean_logprob.is_none();

@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::figures::{first, has_passed};
+use super::plan::Plan;
 use super::problem::{Answer, Problem};
 use super::result::{CandidateResult, ProblemResult};
 use crate::agreement::{Standing, Witness, inputs, tally};
 use crate::job::all_workers;
 use crate::source::FinishReason;
-use crate::trial::{Limits, Runner};
+use crate::trial::Runner;
 
 /// A rank of candidates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -84,16 +85,15 @@ fn best(candidates: &[CandidateResult], standings: &[Standing]) -> Option<usize>
 /// Calls the candidates of all results on inputs from their prompts. A problem without inputs has no entry.
 pub fn standings(
     runner: &Runner,
-    problems: &[Problem],
+    plan: &Plan<'_>,
     results: &[ProblemResult],
-    limits: Limits,
 ) -> Result<BTreeMap<String, Vec<Standing>>, String> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Ok(BTreeMap::new())));
     let work = || {
         loop {
             let Some(result) = results.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-            let Some(problem) = problems.iter().find(|problem| problem.id == result.task_id) else { continue };
-            let found = of_problem(runner, problem, result, limits);
+            let Some(at) = plan.problems.iter().position(|problem| problem.id == result.task_id) else { continue };
+            let found = of_problem(runner, plan, at, result);
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
             match (&mut *done, found) {
                 (Ok(all), Ok(Some(found))) => drop(all.insert(result.task_id.clone(), found)),
@@ -108,29 +108,64 @@ pub fn standings(
 
 fn of_problem(
     runner: &Runner,
-    problem: &Problem,
+    plan: &Plan<'_>,
+    at: usize,
     result: &ProblemResult,
-    limits: Limits,
 ) -> Result<Option<Vec<Standing>>, String> {
+    let problem = &plan.problems[at];
     let Some(inputs) = problem.target().and_then(|target| inputs(&target, &[]).ok()) else { return Ok(None) };
     let origin = |c: &CandidateResult| c.duplicate_of.unwrap_or(c.index);
     let ended: Vec<&CandidateResult> = result.candidates.iter().filter(|c| has_ended(c)).collect();
     let mut witnesses: Vec<Witness> = Vec::new();
     for candidate in &ended {
-        if let Some(witness) = witnesses.iter_mut().find(|witness| witness.candidate == origin(candidate)) {
-            witness.votes += 1;
+        if let Some(witness) = witnesses.iter_mut().find(|witness| witness.members[0] == origin(candidate)) {
+            witness.members.push(candidate.index);
             continue;
         }
-        let answer = Answer::Completion(candidate.text.clone());
+        let given = plan.given(at).get(candidate.index).cloned();
+        let answer = given.unwrap_or_else(|| Answer::Completion(candidate.text.clone()));
         let observed = runner
-            .observe(&problem.trial(&answer, limits), &inputs, &Arc::default())
+            .observe(&problem.trial(&answer, plan.limits), &inputs, &Arc::default())
             .map_err(|error| error.to_string())?;
-        witnesses.push(Witness { candidate: origin(candidate), votes: 1, observed });
+        witnesses.push(Witness { members: vec![origin(candidate)], observed });
     }
     let tally = tally(&witnesses, inputs.len());
     let of = |c: &CandidateResult| {
-        let at = witnesses.iter().position(|witness| witness.candidate == origin(c));
+        let at = witnesses.iter().position(|witness| witness.members[0] == origin(c));
         at.map(|at| tally.standings[at].clone()).unwrap_or_default()
     };
     Ok(Some(result.candidates.iter().map(of).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::problem::sample;
+    use super::super::result::tests::{candidate, problem};
+    use super::*;
+    use crate::source::FinishReason::{Length, Stop};
+    use crate::trial::Status::{Failed, Passed};
+
+    #[test]
+    fn each_rank_takes_its_own_candidate() {
+        let result = problem(
+            "Sample/0",
+            vec![
+                candidate(0, Some(Length), -0.1, Failed),
+                candidate(1, Some(Stop), -0.2, Failed),
+                candidate(2, Some(Stop), -0.9, Passed),
+                candidate(3, Some(Stop), -0.8, Passed),
+            ],
+        );
+        let standing = |votes| Standing { returns: true, votes, ..Standing::default() };
+        // The first was cut, and what it does does not count.
+        let votes: BTreeMap<_, _> = [("Sample/0".to_owned(), [9, 1, 5, 5].map(standing).to_vec())].into();
+        let shares = |votes| shares(&[sample(), sample()], std::slice::from_ref(&result), votes);
+        let close = |share: f64, of: f64| (share - of / 2.0).abs() < 1e-12;
+        let found = shares(&votes);
+        assert!(close(found[&Rank::Random], 2.0 / 3.0) && close(found[&Rank::Logprob], 0.0), "{found:?}");
+        assert!(close(found[&Rank::Agreement], 1.0), "{found:?}");
+        assert_eq!(best(&result.candidates, &votes["Sample/0"]), Some(3), "of equal votes the more probable one");
+        // Without inputs the most probable one is taken.
+        assert!(close(shares(&BTreeMap::new())[&Rank::Agreement], 0.0));
+    }
 }

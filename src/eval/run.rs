@@ -212,6 +212,7 @@ impl Run<'_> {
             task: Arc::new(ProblemTask { problem: asked.clone(), given: given.map(<[Answer]>::to_vec) }),
             limits: self.plan.limits,
             stop_on_pass: false,
+            agree: false,
             problem: place,
         };
         let send = self.send.clone();

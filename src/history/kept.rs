@@ -258,7 +258,7 @@ impl Kept {
                 }
                 What::Ended { ranking, picked } => {
                     let summary = Summary { ranking: ranking.clone(), ..Summary::default() };
-                    let outcome = Outcome { candidates: Vec::new(), summary, picked: *picked };
+                    let outcome = Outcome { candidates: Vec::new(), summary, picked: *picked, agreement: None };
                     events.push((*ms, Event::Done(Box::new(outcome))));
                     continue;
                 }

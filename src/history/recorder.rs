@@ -132,6 +132,7 @@ impl Inner {
             Event::Done(outcome) => What::Ended { ranking: outcome.summary.ranking.clone(), picked: outcome.picked },
             Event::Source(From::Prefill { .. } | From::Scored { .. } | From::Step(_))
             | Event::Preparing(_)
+            | Event::Agreement(_)
             | Event::Testing(_) => return None,
         };
         self.tell(what)

@@ -28,12 +28,13 @@ pub use report::Report;
 pub use run::{Ask, Candidate, Event, Outcome, Run, Sink, Task};
 pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 
+use crate::agreement::inputs;
 use crate::code::{self, CodeError, Place, Target, TargetSpec};
 use crate::engine::StopRules;
 use crate::language::Language;
 use crate::prompt::{self, Shown};
 use crate::source::{Prompt, Window};
-use crate::trial::{Limits, Tests, Trial};
+use crate::trial::{Input, Limits, Tests, Trial};
 
 /// A text to complete and its tests. Everything else is derived from these.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -304,15 +305,11 @@ impl Job {
     }
 }
 
-impl Task for Job {
-    fn has_tests(&self) -> bool {
-        self.tests.is_some()
-    }
-
-    fn trial(&self, _candidate: usize, completion: &str, limits: Limits) -> Option<Trial> {
-        let tests = self.tests.clone()?;
-        Some(Trial {
-            language: self.language()?,
+impl Job {
+    /// The trial of a completion by these tests.
+    fn trial_by(&self, tests: Tests, completion: &str, limits: Limits) -> Trial {
+        Trial {
+            language: self.language().unwrap_or(Language::Python),
             program: self.program(completion),
             file: self.file().map(Path::to_path_buf),
             entry_point: self.target().map(|t| t.name.clone()),
@@ -320,12 +317,33 @@ impl Task for Job {
             tests,
             stub: self.target().map(|t| t.text.clone()),
             limits,
-        })
+        }
+    }
+}
+
+impl Task for Job {
+    fn has_tests(&self) -> bool {
+        self.tests.is_some()
+    }
+
+    fn trial(&self, _candidate: usize, completion: &str, limits: Limits) -> Option<Trial> {
+        Some(self.trial_by(self.tests.clone()?, completion, limits))
     }
 
     fn preparation(&self, limits: Limits) -> Option<Trial> {
         let target = self.target().filter(|_| self.tests.as_ref().is_some_and(Tests::is_of_project))?;
         Some(Trial { program: target.text.clone(), ..self.trial(0, "", limits)? })
+    }
+
+    fn inputs(&self) -> Result<Vec<Input>, String> {
+        let target = self.target().ok_or("there is no function to call")?;
+        let own = target.path.as_deref();
+        let files = self.tests.iter().flat_map(Tests::files).filter(|(path, _)| Some(&**path) != own);
+        inputs(target, &files.map(|(_, text)| text).collect::<Vec<_>>())
+    }
+
+    fn called(&self, _candidate: usize, completion: &str, limits: Limits) -> Option<Trial> {
+        self.target().map(|_| self.trial_by(Tests::own_examples(), completion, limits))
     }
 
     fn lacking(&self, completion: &str) -> Option<String> {
@@ -387,7 +405,7 @@ fn find_tests(
 }
 
 /// Number of candidates equal to each one. Equal candidates have the same number in `origins`.
-pub fn agreement(origins: &[usize]) -> Vec<usize> {
+pub fn frequencies(origins: &[usize]) -> Vec<usize> {
     origins.iter().map(|origin| origins.iter().filter(|other| *other == origin).count()).collect()
 }
 

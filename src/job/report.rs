@@ -1,9 +1,12 @@
 //! The report of a whole run: the JSON object of the contract, for scripts, editors and other programs.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Candidate;
+use crate::agreement::Agreement;
 use crate::source::{SourceInfo, Summary};
 
 /// A whole run.
@@ -19,6 +22,8 @@ pub struct Report {
     pub summary: Summary,
     /// The picked candidate.
     pub picked: Option<usize>,
+    /// What the candidates agree on, if they were called.
+    pub agreement: Option<Arc<Agreement>>,
 }
 
 impl Report {
@@ -40,6 +45,8 @@ impl Report {
             candidates: &'a [Candidate],
             ranking: &'a [usize],
             picked: Option<usize>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            agreement: Option<Value>,
             stats: &'a Summary,
         }
         let json = Json {
@@ -52,6 +59,7 @@ impl Report {
             candidates: &self.candidates,
             ranking: &self.summary.ranking,
             picked: self.picked,
+            agreement: self.agreement.as_ref().map(|agreement| agreement.json()),
             stats: &self.summary,
         };
         // Plain data with string keys: serialisation cannot fail.
@@ -96,6 +104,7 @@ mod tests {
             candidates: vec![Candidate::new(0)],
             summary: Summary { prompt_tokens: 31, ranking: vec![0], ..Summary::default() },
             picked: None,
+            agreement: None,
         };
         let json: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
         let keys = |v: &serde_json::Value| v.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");

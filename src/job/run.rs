@@ -12,8 +12,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::trials::{News, Queue, TrialPool, Turn};
+use crate::agreement::{Agreement, Standing, Witness};
 use crate::source::{self, FinishReason, Request, Source, Summary, Ticket};
-use crate::trial::{Limits, Runner, Status, Trial, Verdict};
+use crate::trial::{Input, Limits, Observed, Runner, Status, Trial, Verdict};
 
 /// The task of a run: how its candidates are compared and tested.
 pub trait Task: Send + Sync {
@@ -30,6 +31,14 @@ pub trait Task: Send + Sync {
     fn lacking(&self, _text: &str) -> Option<String> {
         None
     }
+    /// The inputs that candidates are called on, or a sentence why they are not.
+    fn inputs(&self) -> Result<Vec<Input>, String> {
+        Err("there is no function to call".to_owned())
+    }
+    /// The program whose function is called, as a trial without tests.
+    fn called(&self, _candidate: usize, _text: &str, _limits: Limits) -> Option<Trial> {
+        None
+    }
     /// Equal for candidates that differ only in white space, blank lines or comments.
     fn duplicate_key(&self, candidate: usize, text: &str) -> String;
 }
@@ -44,6 +53,8 @@ pub struct Ask {
     pub limits: Limits,
     /// True to end generation with the first pass.
     pub stop_on_pass: bool,
+    /// True to call the candidates on the same inputs, where that can be done.
+    pub agree: bool,
     /// Number of the problem. Of several runs that share a pool, the one with the lower number is tested
     /// first.
     pub problem: usize,
@@ -81,6 +92,8 @@ pub enum Event {
         /// Its text.
         text: String,
     },
+    /// What the candidates that were called so far agree on.
+    Agreement(Arc<Agreement>),
     /// The candidate picked so far, when it changes.
     Pick(Option<usize>),
     /// All candidates have ended and none waits to be tested. After [`source::Event::Refused`] and `Failed`
@@ -147,6 +160,8 @@ pub struct Outcome {
     pub summary: Summary,
     /// The picked candidate.
     pub picked: Option<usize>,
+    /// What the candidates agree on, if they were called.
+    pub agreement: Option<Arc<Agreement>>,
 }
 
 /// A running run. Dropping it does not cancel it.
@@ -161,6 +176,10 @@ struct Slot {
     origin: Option<usize>,
     /// Ends its waiting or running trial.
     trial: Option<Arc<AtomicBool>>,
+    /// Ends its waiting or running calls.
+    calls: Option<Arc<AtomicBool>>,
+    /// What its calls did.
+    observed: Option<Vec<Observed>>,
     passed: bool,
     /// True if it has suspicious uses.
     marked: bool,
@@ -173,6 +192,9 @@ struct State {
     problem: usize,
     candidates: Vec<Candidate>,
     slots: Vec<Slot>,
+    /// The inputs that candidates are called on.
+    inputs: Option<Arc<[Input]>>,
+    agreement: Option<Arc<Agreement>>,
     /// Set once the source has finished.
     summary: Option<Summary>,
     picked: Option<usize>,
@@ -196,13 +218,17 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 impl Run {
     /// Asks `source` for candidates and tests them in `pool`. Never blocks.
     pub fn start(source: &dyn Source, pool: Option<&TrialPool>, ask: Ask, sink: Sink) -> Self {
-        let Ask { request, task, limits, stop_on_pass, problem } = ask;
+        let Ask { request, task, limits, stop_on_pass, agree, problem } = ask;
         let n = request.options.n;
         let queue = pool.map(|pool| pool.queue.clone());
         if let Some(queue) = &queue {
             queue.begin_writing();
         }
+        let can_agree = agree && n > 1 && queue.as_ref().is_some_and(|queue| queue.may_run());
+        let inputs = can_agree.then(|| task.inputs().ok()).flatten().map(Into::into);
         let run = Self(Arc::new(Mutex::new(State {
+            inputs,
+            agreement: None,
             task,
             limits,
             stop_on_pass,
@@ -317,8 +343,8 @@ impl State {
 
     fn stop_tests(&mut self) {
         self.untested = true;
-        let running = self.slots.iter_mut().filter_map(|slot| slot.trial.take()).chain(self.preparing.take());
-        for cancel in running {
+        let running = self.slots.iter_mut().flat_map(|slot| [slot.trial.take(), slot.calls.take()]);
+        for cancel in running.flatten().chain(self.preparing.take()) {
             cancel.store(true, Ordering::Relaxed);
         }
         self.queue.iter().for_each(|queue| queue.look());
@@ -382,7 +408,52 @@ impl State {
         match origin {
             Some(of) => self.tell(Event::Duplicate { candidate, of }),
             None if self.untested => {}
-            None => self.test(shared, candidate),
+            None => {
+                self.test(shared, candidate);
+                self.call(shared, candidate);
+            }
+        }
+        if origin.is_some() {
+            self.agree();
+        }
+    }
+
+    /// Calls the function of a candidate on the inputs.
+    fn call(&mut self, shared: &Arc<Mutex<Self>>, candidate: usize) {
+        let (Some(queue), Some(inputs)) = (self.queue.clone(), self.inputs.clone()) else { return };
+        let c = &self.candidates[candidate];
+        let Some(trial) = self.task.called(candidate, &c.text, self.limits) else { return };
+        let turn = Turn { problem: self.problem, mean_logprob: c.mean_logprob.unwrap_or(0.0), candidate };
+        let cancel = Arc::new(AtomicBool::new(false));
+        self.slots[candidate].calls = Some(cancel.clone());
+        let (shared, mine) = (shared.clone(), cancel.clone());
+        queue.call(turn, trial, inputs, cancel, move |news| {
+            let mut this = lock(&shared);
+            let slot = &mut this.slots[candidate];
+            let News::Called(observed) = news else { return };
+            if slot.calls.take_if(|calls| Arc::ptr_eq(calls, &mine)).is_some() {
+                slot.observed = observed.ok();
+                this.agree();
+                this.settle();
+            }
+        });
+    }
+
+    /// Counts anew what the candidates agree on.
+    fn agree(&mut self) {
+        let Some(inputs) = self.inputs.clone() else { return };
+        let members = |c: usize| {
+            let has_code = |slot: &Slot| slot.key.is_some() && slot.origin == Some(c);
+            let others = self.slots.iter().enumerate().filter(|(_, slot)| has_code(slot)).map(|(other, _)| other);
+            std::iter::once(c).chain(others).collect()
+        };
+        let witness =
+            |(c, slot): (usize, &Slot)| Some(Witness { members: members(c), observed: slot.observed.clone()? });
+        let witnesses: Vec<Witness> = self.slots.iter().enumerate().filter_map(witness).collect();
+        if !witnesses.is_empty() {
+            let agreement = Arc::new(Agreement::of(inputs, witnesses));
+            self.agreement = Some(agreement.clone());
+            self.tell(Event::Agreement(agreement));
         }
     }
 
@@ -447,18 +518,34 @@ impl State {
         }
     }
 
+    /// Returns true for a candidate without an end of its own, which has no key.
+    fn is_cut(&self, candidate: usize) -> bool {
+        self.slots.get(candidate).is_none_or(|slot| slot.key.is_none())
+    }
+
     /// Reports the outcome once no more events can come.
     fn settle(&mut self) {
         let Some(mut summary) = self.summary.clone() else { return };
         if self.slots.iter().any(|slot| slot.trial.is_some()) {
             return;
         }
+        // A pass that ends the run waits for no calls.
+        if self.stop_on_pass && self.has_passed() {
+            let calls = self.slots.iter_mut().filter_map(|slot| slot.calls.take());
+            calls.for_each(|cancel| cancel.store(true, Ordering::Relaxed));
+        }
+        if self.slots.iter().any(|slot| slot.calls.is_some()) {
+            return;
+        }
         // Without probabilities the best candidate is the most frequent one.
         if self.candidates.iter().all(|c| c.mean_logprob.is_none()) {
             let origin = |(c, slot): (usize, &Slot)| slot.origin.unwrap_or(c);
-            let votes = super::agreement(&self.slots.iter().enumerate().map(origin).collect::<Vec<_>>());
-            let is_cut = |c: usize| self.slots.get(c).is_none_or(|slot| slot.key.is_none());
-            summary.ranking.sort_by_key(|&c| (is_cut(c), Reverse(votes.get(c).copied().unwrap_or(0))));
+            let votes = super::frequencies(&self.slots.iter().enumerate().map(origin).collect::<Vec<_>>());
+            summary.ranking.sort_by_key(|&c| (self.is_cut(c), Reverse(votes.get(c).copied().unwrap_or(0))));
+        }
+        if let Some(agreement) = &self.agreement {
+            let standing = |c: usize| agreement.standing(c).map(Standing::order);
+            summary.ranking.sort_by_key(|&c| (self.is_cut(c), Reverse(standing(c))));
         }
         // A candidate that was cut has no key.
         let whole = |c: &usize| self.slots.get(*c).is_some_and(|slot| slot.key.is_some());
@@ -473,7 +560,12 @@ impl State {
             }
             candidates[c].duplicate_of = self.slots[..c].iter().position(|other| other.key == slot.key);
         }
-        self.tell(Event::Done(Box::new(Outcome { candidates, summary, picked: self.picked })));
+        self.tell(Event::Done(Box::new(Outcome {
+            candidates,
+            summary,
+            picked: self.picked,
+            agreement: self.agreement.clone(),
+        })));
     }
 }
 
@@ -482,12 +574,13 @@ pub(crate) mod tests {
     use std::sync::atomic::AtomicUsize;
     use std::sync::mpsc::{Receiver, channel};
 
+    use super::super::trials::Judge;
     use super::super::trials::tests::pool;
     use super::super::{Job, TestsChoice};
     use super::*;
     use crate::engine::GenerateOptions;
     use crate::source::{EventSink, SourceInfo};
-    use crate::trial::{Assurance, TrialError};
+    use crate::trial::{Assurance, Effect, TrialError};
 
     pub(crate) const STUB: &str = "def twice(x):\n    \"\"\"Twice x.\n\n    >>> twice(2)\n    4\n    \"\"\"\n";
     /// Texts of the candidates by index: 0 and 2 are equal, and so are 1 and 3.
@@ -545,7 +638,7 @@ pub(crate) mod tests {
         let job = Job::from_text(STUB, &TestsChoice::Auto).unwrap();
         let options = GenerateOptions { n: TEXTS.len(), ..GenerateOptions::default() };
         let request = Request { prompt: job.prompt(), reference: None, options };
-        Ask { request, task: Arc::new(job), limits: Limits::default(), stop_on_pass, problem: 0 }
+        Ask { request, task: Arc::new(job), limits: Limits::default(), stop_on_pass, agree: false, problem: 0 }
     }
 
     fn start(source: &dyn Source, pool: &TrialPool, ask: Ask) -> (Run, Receiver<Event>) {
@@ -706,6 +799,60 @@ pub(crate) mod tests {
                 assert_eq!(outcome.summary.ranking, [0, 1, 2], "the ranking is by probability alone");
             }
         }
+    }
+
+    /// Passes everything, and calls what returns a number: it does what it returns, but 2 does what 0 does.
+    struct Caller(crate::trial::Protection, Arc<AtomicUsize>);
+
+    impl Judge for Caller {
+        fn protection(&self) -> &crate::trial::Protection {
+            &self.0
+        }
+
+        fn may_run(&self) -> bool {
+            true
+        }
+
+        fn allow_unprotected(&self) -> Arc<dyn Judge> {
+            Arc::new(Self(self.0.clone(), self.1.clone()))
+        }
+
+        fn run(&self, _: &Trial, _: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
+            Ok(Verdict { status: Status::Passed, ..Verdict::not_run("ran") })
+        }
+
+        fn observe(&self, trial: &Trial, inputs: &[Input], _: &Arc<AtomicBool>) -> Result<Vec<Observed>, TrialError> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            let key = if trial.program.contains("return 1") { "1" } else { "0" }.to_owned();
+            Ok(vec![Observed { effect: Effect::Returned, key, ..Observed::default() }; inputs.len()])
+        }
+    }
+
+    #[test]
+    fn most_that_do_the_same_come_first_with_tests_and_without() {
+        let protection = super::super::trials::tests::isolated();
+        let called = Arc::new(AtomicUsize::new(0));
+        let pool = TrialPool::with(Arc::new(Caller(protection, called.clone())), (1, 1)).unwrap();
+        for tests in [TestsChoice::Auto, TestsChoice::None] {
+            let mut ask = Ask { agree: true, ..ask(false) };
+            ask.request.options.n = 3;
+            ask.task = Arc::new(Job::from_text(STUB, &tests).unwrap());
+            let (_run, events) = start(&Ordered([1, 2, 0]), &pool, ask);
+            let done = outcome(&events);
+            let agreement = done.agreement.unwrap();
+            assert_eq!(agreement.groups(), [vec![0, 2], vec![1]], "{tests:?}");
+            assert_eq!((done.summary.ranking, done.picked), (vec![0, 2, 1], Some(0)), "{tests:?}");
+        }
+        // Equal code is called once and votes for each, and may outvote what is more probable.
+        called.store(0, Ordering::Relaxed);
+        let ask = Ask { agree: true, ..ask(false) };
+        let (_run, events) = start(&Scripted, &pool, ask);
+        let done = outcome(&events);
+        assert_eq!((called.load(Ordering::Relaxed), done.agreement.unwrap().candidates()), (3, 5));
+        // Without a wish for it nothing is called.
+        let (_run, events) = start(&Scripted, &pool, super::tests::ask(false));
+        assert!(outcome(&events).agreement.is_none());
+        assert_eq!(called.load(Ordering::Relaxed), 3);
     }
 
     #[test]

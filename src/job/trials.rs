@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use crate::language::Language;
-use crate::trial::{Protection, Runner, Status, Tests, Trial, TrialError, Verdict};
+use crate::trial::{Input, Observed, Protection, Runner, Status, Tests, Trial, TrialError, Verdict};
 
 /// Runs trials, as [`Runner`] does.
 pub trait Judge: Send + Sync {
@@ -27,6 +27,15 @@ pub trait Judge: Send + Sync {
     fn prepare(&self, _trial: &Trial, _cancel: &Arc<AtomicBool>) {}
     /// Runs a trial and waits. `cancel` ends it soon. An error is a fault of the sandbox.
     fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError>;
+    /// Calls the function of a trial's program on the inputs and waits. `cancel` ends it soon.
+    fn observe(
+        &self,
+        trial: &Trial,
+        _inputs: &[Input],
+        _cancel: &Arc<AtomicBool>,
+    ) -> Result<Vec<Observed>, TrialError> {
+        Err(TrialError::Unobserved { language: trial.language.title() })
+    }
 }
 
 impl Judge for Runner {
@@ -53,6 +62,10 @@ impl Judge for Runner {
 
     fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         Runner::run(self, trial, cancel)
+    }
+
+    fn observe(&self, trial: &Trial, inputs: &[Input], cancel: &Arc<AtomicBool>) -> Result<Vec<Observed>, TrialError> {
+        Runner::observe(self, trial, inputs, cancel)
     }
 }
 
@@ -82,15 +95,59 @@ pub enum News {
     Begun,
     /// Its verdict, or a sentence why there is none.
     Ended(Result<Verdict, String>),
+    /// What its calls did, or a sentence why there were none.
+    Called(Result<Vec<Observed>, String>),
+}
+
+/// What is done with a trial.
+enum Doing {
+    /// Its tests are run.
+    Tests,
+    /// Its tests are run without the candidate.
+    Preparation,
+    /// Its function is called.
+    Calls(Arc<[Input]>),
 }
 
 struct Work {
     turn: Turn,
     trial: Trial,
-    /// True to run the tests without the candidate only.
-    prepares: bool,
+    doing: Doing,
     cancel: Arc<AtomicBool>,
     tell: Box<dyn FnMut(News) + Send>,
+}
+
+impl Work {
+    /// `Greater` comes first. Within a problem calls come after all tests.
+    fn order(&self, other: &Self) -> Order {
+        let calls = |work: &Self| matches!(work.doing, Doing::Calls(_));
+        let problem = other.turn.problem.cmp(&self.turn.problem);
+        problem.then(calls(other).cmp(&calls(self))).then(self.turn.order(&other.turn))
+    }
+
+    /// Does it. A panic is a payload.
+    fn run(&self, judge: &dyn Judge) -> std::thread::Result<Result<News, TrialError>> {
+        let (trial, cancel) = (&self.trial, &self.cancel);
+        catch_unwind(AssertUnwindSafe(|| match &self.doing {
+            Doing::Tests => Ok(News::Ended(Ok(judge.run(trial, cancel)?))),
+            Doing::Preparation => {
+                judge.prepare(trial, cancel);
+                Ok(self.cancelled())
+            }
+            Doing::Calls(inputs) => Ok(News::Called(Ok(judge.observe(trial, inputs, cancel)?))),
+        }))
+    }
+
+    fn failed(&self, why: String) -> News {
+        if matches!(self.doing, Doing::Calls(_)) { News::Called(Err(why)) } else { News::Ended(Err(why)) }
+    }
+
+    fn cancelled(&self) -> News {
+        if matches!(self.doing, Doing::Calls(_)) {
+            return News::Called(Err("cancelled".to_owned()));
+        }
+        News::Ended(Ok(Verdict { status: Status::Killed, ..Verdict::not_run("cancelled") }))
+    }
 }
 
 /// State shared by the pool, its workers and the runs of jobs.
@@ -120,7 +177,7 @@ impl State {
         let cancelled = self.waiting.iter().position(|w| w.cancel.load(Ordering::Relaxed));
         let most = if self.writing > 0 { self.most.0 } else { self.most.1 };
         let may_begin = self.judge.may_run() && self.running.len() < most;
-        let order = |&a: &usize, &b: &usize| self.waiting[a].turn.order(&self.waiting[b].turn);
+        let order = |&a: &usize, &b: &usize| self.waiting[a].order(&self.waiting[b]);
         let best = || (0..self.waiting.len()).filter(|_| may_begin).max_by(order);
         let at = cancelled.or_else(best)?;
         let work = self.waiting.swap_remove(at);
@@ -145,34 +202,25 @@ impl Queue {
         step_back();
         let mut state = self.lock();
         loop {
-            let Some(Work { mut trial, prepares, cancel, mut tell, .. }) = state.take() else {
+            let Some(mut work) = state.take() else {
                 if state.gone {
                     return;
                 }
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            trial.limits.gives_way = state.writing > 0;
+            work.trial.limits.gives_way = state.writing > 0;
             let judge = state.judge.clone();
             drop(state);
-            if !cancel.load(Ordering::Relaxed) {
-                tell(News::Begun);
+            if !work.cancel.load(Ordering::Relaxed) {
+                (work.tell)(News::Begun);
             }
-            let run = || {
-                catch_unwind(AssertUnwindSafe(|| {
-                    if !prepares {
-                        return judge.run(&trial, &cancel);
-                    }
-                    judge.prepare(&trial, &cancel);
-                    Ok(cancelled())
-                }))
-            };
-            let outcome = patiently(&cancel, run);
+            let news = patiently(&work, &*judge);
             self.change(|state| {
-                let at = state.running.iter().position(|running| Arc::ptr_eq(running, &cancel));
+                let at = state.running.iter().position(|running| Arc::ptr_eq(running, &work.cancel));
                 at.map(|at| state.running.swap_remove(at));
             });
-            tell(News::Ended(outcome));
+            (work.tell)(news);
             state = self.lock();
         }
     }
@@ -180,7 +228,24 @@ impl Queue {
     /// Queues a trial. `tell` is called on a worker thread. Setting `cancel` and calling [`Self::look`] ends
     /// it.
     pub fn start(&self, turn: Turn, trial: Trial, cancel: Arc<AtomicBool>, tell: impl FnMut(News) + Send + 'static) {
-        self.add(Work { turn, trial, prepares: false, cancel, tell: Box::new(tell) });
+        self.add(Work { turn, trial, doing: Doing::Tests, cancel, tell: Box::new(tell) });
+    }
+
+    /// Queues calls of the function of a trial's program, behind the tests of its problem.
+    pub fn call(
+        &self,
+        turn: Turn,
+        trial: Trial,
+        inputs: Arc<[Input]>,
+        cancel: Arc<AtomicBool>,
+        tell: impl FnMut(News) + Send + 'static,
+    ) {
+        self.add(Work { turn, trial, doing: Doing::Calls(inputs), cancel, tell: Box::new(tell) });
+    }
+
+    /// Returns true if code may be run now.
+    pub fn may_run(&self) -> bool {
+        self.lock().judge.may_run()
     }
 
     /// Queues the run of a trial's tests without the candidate, before the trials of its problem.
@@ -192,7 +257,7 @@ impl Queue {
         tell: impl FnMut(News) + Send + 'static,
     ) {
         let turn = Turn { problem, mean_logprob: f32::INFINITY, candidate: 0 };
-        self.add(Work { turn, trial, prepares: true, cancel, tell: Box::new(tell) });
+        self.add(Work { turn, trial, doing: Doing::Preparation, cancel, tell: Box::new(tell) });
     }
 
     fn add(&self, work: Work) {
@@ -291,26 +356,19 @@ impl Drop for TrialPool {
 const TRIES: usize = 3;
 
 /// Repeats a run until it has an outcome. A panic is reported as a fault of the program.
-fn patiently(
-    cancel: &AtomicBool,
-    mut run: impl FnMut() -> std::thread::Result<Result<Verdict, TrialError>>,
-) -> Result<Verdict, String> {
+fn patiently(work: &Work, judge: &dyn Judge) -> News {
     let mut last = String::new();
     for _ in 0..TRIES {
-        if cancel.load(Ordering::Relaxed) {
-            return Ok(cancelled());
+        if work.cancel.load(Ordering::Relaxed) {
+            return work.cancelled();
         }
-        match run() {
+        match work.run(judge) {
             Ok(Err(error @ TrialError::Sandbox(_))) => last = error.to_string(),
-            Ok(outcome) => return outcome.map_err(|error| error.to_string()),
-            Err(payload) => return Err(fault(&*payload)),
+            Ok(outcome) => return outcome.unwrap_or_else(|error| work.failed(error.to_string())),
+            Err(payload) => return work.failed(fault(&*payload)),
         }
     }
-    Err(last)
-}
-
-fn cancelled() -> Verdict {
-    Verdict { status: Status::Killed, ..Verdict::not_run("cancelled") }
+    work.failed(last)
 }
 
 /// The message of a panic, for the user.
@@ -484,21 +542,34 @@ pub(crate) mod tests {
 
     #[test]
     fn a_fault_of_the_sandbox_is_tried_again_and_nothing_else_is() {
-        let fault = || Ok(Err(TrialError::Sandbox("no".to_owned())));
-        let times = |outcomes: &mut dyn FnMut(usize) -> std::thread::Result<Result<Verdict, TrialError>>| {
-            let mut count = 0;
-            let outcome = patiently(&AtomicBool::new(false), || {
-                count += 1;
-                outcomes(count)
-            });
-            (outcome.is_ok(), count)
+        let work = |cancelled| Work {
+            turn: turn(0, 0.0, 0),
+            trial: trial(),
+            doing: Doing::Tests,
+            cancel: Arc::new(AtomicBool::new(cancelled)),
+            tell: Box::new(|_| ()),
         };
-        assert_eq!(times(&mut |n| if n < 3 { fault() } else { Ok(Ok(Verdict::not_run(""))) }), (true, 3));
-        assert_eq!(times(&mut |_| fault()), (false, TRIES));
-        assert_eq!(times(&mut |_| Ok(Err(TrialError::Interpreter("none".to_owned())))), (false, 1));
-        assert_eq!(times(&mut |_| Ok(Ok(Verdict::not_run("failed")))), (true, 1), "a verdict is a verdict");
-        assert_eq!(times(&mut |_| Err(Box::new("broken"))), (false, 1), "a panic is no verdict");
-        assert_eq!(patiently(&AtomicBool::new(true), fault).unwrap(), cancelled());
+        let fault = || Err(TrialError::Sandbox("no".to_owned()));
+        let times = |outcome: fn(usize) -> Result<Verdict, TrialError>| {
+            let count = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+            let counted = count.clone();
+            let judge = Scripted(isolated(), move |_: &Trial, _: &Arc<AtomicBool>| {
+                outcome(counted.fetch_add(1, Ordering::Relaxed) + 1)
+            });
+            let News::Ended(outcome) = patiently(&work(false), &judge) else { panic!("no verdict") };
+            (outcome.is_ok(), count.load(Ordering::Relaxed))
+        };
+        assert_eq!(
+            times(|n| if n < 3 { Err(TrialError::Sandbox("no".to_owned())) } else { Ok(Verdict::not_run("")) }),
+            (true, 3)
+        );
+        assert_eq!(times(|_| Err(TrialError::Sandbox("no".to_owned()))), (false, TRIES));
+        assert_eq!(times(|_| Err(TrialError::Interpreter("none".to_owned()))), (false, 1));
+        assert_eq!(times(|_| Ok(Verdict::not_run("failed"))), (true, 1), "a verdict is a verdict");
+        assert_eq!(times(|_| panic!("broken")), (false, 1), "a panic is no verdict");
+        let judge = Scripted(isolated(), move |_: &Trial, _: &Arc<AtomicBool>| fault());
+        let News::Ended(Ok(verdict)) = patiently(&work(true), &judge) else { panic!("no verdict") };
+        assert_eq!((verdict.status, verdict.message.as_str()), (Status::Killed, "cancelled"));
     }
 
     #[test]

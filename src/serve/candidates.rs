@@ -48,6 +48,7 @@ pub fn read(fields: &Fields, serving: &Serving) -> Result<CandidatesRequest, Ref
         task: job.clone(),
         limits: settings.limits,
         stop_on_pass: fields.flag("stop_on_pass")?,
+        agree: settings.agree != Some(false),
         // Earlier requests are tested first.
         problem: serving.next_number(),
     };
@@ -211,6 +212,7 @@ impl Writing {
             Event::Verdict { candidate, outcome } => {
                 json!({ "event": "verdict", "index": candidate, "verdict": outcome.ok()? })
             }
+            Event::Agreement(agreement) => json!({ "event": "agreement", "agreement": agreement.json() }),
             Event::Pick(candidate) => json!({ "event": "pick", "index": candidate }),
             Event::Done(outcome) => {
                 self.serving.metrics.written(&outcome.summary);
@@ -221,6 +223,7 @@ impl Writing {
                     candidates: outcome.candidates,
                     summary: outcome.summary,
                     picked: outcome.picked,
+                    agreement: outcome.agreement,
                 };
                 return Some((json!({ "event": "done", "result": report.value() }), true));
             }

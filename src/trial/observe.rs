@@ -23,6 +23,13 @@ pub struct Input {
     pub result: Option<String>,
 }
 
+impl Input {
+    /// The call as it is written.
+    pub fn text(&self) -> String {
+        format!("{}({})", self.callee, self.arguments)
+    }
+}
+
 /// Kinds of ends of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -47,6 +54,8 @@ pub struct Observed {
     pub key: String,
     /// Words for the reader.
     pub shown: String,
+    /// The result as an interpreter prints it, if that is short.
+    pub value: Option<String>,
     /// True if it returns the stated result; `None` if none is stated.
     pub is_right: Option<bool>,
     /// True if a second call did something else.
@@ -69,9 +78,21 @@ impl Observed {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
-    Call { at: usize, effect: Effect, key: String, shown: String, right: Option<bool> },
-    Unsteady { unsteady: usize },
-    Error { error: String },
+    Call {
+        at: usize,
+        effect: Effect,
+        key: String,
+        shown: String,
+        right: Option<bool>,
+        #[serde(default)]
+        value: Option<String>,
+    },
+    Unsteady {
+        unsteady: usize,
+    },
+    Error {
+        error: String,
+    },
 }
 
 /// Longest wall time of a candidate's calls, and most starts of its process.
@@ -115,14 +136,10 @@ fn read(record: &[u8], most: usize) -> Vec<Observed> {
     let mut all: Vec<Observed> = Vec::new();
     for line in record.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {
         match line {
-            Line::Call { at, effect, key, shown, right } if at == all.len() && at < most => {
-                all.push(Observed {
-                    effect,
-                    key,
-                    shown: clean_line(&shown, COLUMNS),
-                    is_right: right,
-                    is_unsteady: false,
-                });
+            Line::Call { at, effect, key, shown, right, value } if at == all.len() && at < most => {
+                let shown = clean_line(&shown, COLUMNS);
+                let value = value.filter(|value| clean_line(value, COLUMNS) == *value);
+                all.push(Observed { effect, key, shown, value, is_right: right, is_unsteady: false });
             }
             Line::Unsteady { unsteady } => {
                 all.get_mut(unsteady).into_iter().for_each(|observed| observed.is_unsteady = true);

@@ -16,6 +16,8 @@ pub enum Context {
     Panes,
     /// The panel with test results.
     Results,
+    /// The table of calls.
+    Calls,
     /// The view of differences.
     Diff,
     /// A text to search for is typed.
@@ -31,12 +33,13 @@ pub enum Context {
 
 impl Context {
     /// All contexts with their names in settings and help, in the order of the help.
-    const ALL: [(Context, &'static str); 11] = [
+    const ALL: [(Context, &'static str); 12] = [
         (Context::Global, "global"),
         (Context::Start, "start"),
         (Context::Prompt, "prompt"),
         (Context::Panes, "panes"),
         (Context::Results, "results"),
+        (Context::Calls, "calls"),
         (Context::Diff, "diff"),
         (Context::Search, "search"),
         (Context::Picker, "picker"),
@@ -85,6 +88,10 @@ pub enum Action {
     EarlierRun,
     LaterRun,
     Results,
+    Calls,
+    Answer,
+    Forget,
+    Example,
     TestAgain,
     Copy,
     CopyProgram,
@@ -211,6 +218,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::Undo, "undo", &["u"], "take back what was written to the file", "undo"),
     binding(C::Panes, A::NextTarget, "next-target", &["ctrl-n"], "next unfinished function, of the file or the project", "next function"),
     binding(C::Panes, A::Results, "results", &["t"], "test results", "tests"),
+    binding(C::Panes, A::Calls, "calls", &["b"], "what candidates do on the same inputs, and which is right", "behaviour"),
     binding(C::Panes, A::Diff, "diff", &["d"], "differences to the file, the pick or the marked one", "diff"),
     binding(C::Panes, A::Edit, "edit", &["e"], "edit in $EDITOR, then test as a new candidate", "edit"),
     binding(C::Panes, A::Zoom, "zoom", &["z"], "this candidate alone, without side borders", "zoom"),
@@ -272,6 +280,21 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Results, A::Palette, "palette", &[":"], "all actions and settings, to choose from", ""),
     binding(C::Results, A::Settings, "settings", &[","], "the settings, to change them", ""),
     binding(C::Results, A::Help, "help", &["?"], "this help", "help"),
+
+    binding(C::Calls, A::Answer, "answer", &["1", "2", "3", "4", "5", "6", "7", "8", "9"], "the answer of this number is right: all candidates are judged by it", ""),
+    binding(C::Calls, A::PaneDown, "pane-down", &["j", "down"], "next call", "next"),
+    binding(C::Calls, A::PaneUp, "pane-up", &["k", "up"], "previous call", "previous"),
+    binding(C::Calls, A::Example, "example", &["w"], "make the right answer an example in the docstring, and test by it", "as example"),
+    binding(C::Calls, A::Forget, "forget", &["x"], "no answer of this call is right any more", "forget"),
+    binding(C::Calls, A::Accept, "accept", &["enter", "a"], "take the candidate in focus", "accept"),
+    binding(C::Calls, A::FocusNext, "focus-next", &["]", "right", "l"], "next candidate", ""),
+    binding(C::Calls, A::FocusPrevious, "focus-previous", &["[", "left", "h"], "previous candidate", ""),
+    binding(C::Calls, A::PageDown, "page-down", &["pgdn", "ctrl-d"], "ten calls down", ""),
+    binding(C::Calls, A::PageUp, "page-up", &["pgup", "ctrl-u"], "ten calls up", ""),
+    binding(C::Calls, A::Close, "close", &["esc", "b", "q"], "back to the candidates", "close"),
+    binding(C::Calls, A::Palette, "palette", &[":"], "all actions and settings, to choose from", ""),
+    binding(C::Calls, A::Settings, "settings", &[","], "the settings, to change them", ""),
+    binding(C::Calls, A::Help, "help", &["?"], "this help", "help"),
 
     binding(C::Diff, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
     binding(C::Diff, A::FocusNext, "focus-next", &["]", "right", "l"], "next candidate", "next"),
@@ -560,11 +583,11 @@ mod tests {
 
     #[test]
     fn the_user_can_rebind_and_unbind() {
-        let map = Keymap::new(&user(&[("zoom", &["b"]), ("wrap", &[])])).unwrap();
-        assert_eq!(map.action(Context::Panes, key("b")), Some(Action::Zoom));
+        let map = Keymap::new(&user(&[("zoom", &["B"]), ("wrap", &[])])).unwrap();
+        assert_eq!(map.action(Context::Panes, key("B")), Some(Action::Zoom));
         assert_eq!(map.action(Context::Panes, key("z")), None);
         assert_eq!(map.action(Context::Panes, key("w")), None);
-        assert!(map.help(Context::Panes).iter().any(|(keys, label)| keys == "b" && label.contains("alone")));
+        assert!(map.help(Context::Panes).iter().any(|(keys, label)| keys == "B" && label.contains("alone")));
         assert!(!map.help(Context::Panes).iter().any(|(_, label)| label.contains("wrap")));
         let one = Keymap::new(&user(&[("panes.quit", &["ctrl-q"])])).unwrap();
         assert_eq!(one.action(Context::Start, key("q")), Some(Action::Quit), "only the named context changes");

@@ -113,6 +113,8 @@ pub struct Setup {
     pub tests_allowed: bool,
     /// The first pass ends what is still being written.
     pub stop_on_pass: bool,
+    /// Candidates are called on the same inputs and compared.
+    pub agree: bool,
     /// Follow the editor from the start.
     pub watch: bool,
     /// Functions to choose from.
@@ -165,7 +167,7 @@ pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
     let captured = !io::stdout().is_terminal();
     let clipboard = clipboard::Tool::of_session();
     let light = themes.light;
-    let extras = Extras { hook: true, in_tmux: var("TMUX").is_some(), captured, clipboard, light };
+    let extras = Extras { hook: true, in_tmux: var("TMUX").is_some(), captured, clipboard, light, agree: setup.agree };
     let guard = Guard::enter()?;
     let mut screen = RealScreen::new()?;
     let result = run_on(setup, theme, &mut screen, &mut Keyboard, extras);
@@ -198,6 +200,8 @@ pub struct Extras {
     pub clipboard: Vec<clipboard::Tool>,
     /// The terminal's background is light.
     pub light: bool,
+    /// Candidates are called on the same inputs.
+    pub agree: bool,
 }
 
 /// Runs the screen on anything that can be drawn on, with input from anywhere.

@@ -485,6 +485,7 @@ impl World {
             task: job.clone(),
             limits: self.limits,
             stop_on_pass: self.stop_on_pass,
+            agree: self.extras.agree,
             problem: 0,
         };
         let (recorder, failed) = self.keeping.begin(run, job, &source.info(), &ask.request.options);

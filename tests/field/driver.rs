@@ -144,7 +144,14 @@ impl Field {
             .collect();
         let options = GenerateOptions { n: bodies.len(), ..GenerateOptions::default() };
         let request = Request { prompt: job.prompt(), reference: None, options };
-        let ask = Ask { request, task: job.clone(), limits: Limits::default(), stop_on_pass: false, problem: 0 };
+        let ask = Ask {
+            request,
+            task: job.clone(),
+            limits: Limits::default(),
+            stop_on_pass: false,
+            agree: false,
+            problem: 0,
+        };
         let runner = self.runner.clone();
         let pool = TrialPool::new(Arc::new(if isolated() { runner } else { runner.allow_unprotected() })).unwrap();
         let (send, receive) = channel();

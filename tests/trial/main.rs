@@ -1,6 +1,7 @@
 //! Trials: tests on code that must not be trusted, in every language and tier of this machine. The programs
 //! that mean harm are held against them in `tests/hostile.rs`, where nothing else runs beside them.
 
+mod calls;
 mod control;
 mod deceivers;
 #[path = "../shared/fools.rs"]

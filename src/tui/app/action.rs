@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::calls;
 use super::candidate::{Candidate, Testing};
 use super::effect::Effect;
 use super::picker;
@@ -126,6 +127,9 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
     if let Some(effects) = (context == Context::Picker).then(|| picker::act(state, action)).flatten() {
         return effects;
     }
+    if let Some(effects) = (context == Context::Calls).then(|| calls::act(state, action, pressed)).flatten() {
+        return effects;
+    }
     if let Some(effects) = (context == Context::Palette).then(|| palette::act(state, action)).flatten() {
         return effects;
     }
@@ -185,6 +189,7 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
         Action::Watch => return watch::toggle(state),
         Action::Help => state.help = Some(0),
         Action::Results => state.results = Some(0),
+        Action::Calls => (state.calls, state.results) = (Some(0), None),
         Action::Close => close(state),
         Action::Output => {
             state.output = !state.output;
@@ -284,7 +289,7 @@ fn interrupt(state: &mut State) -> Vec<Effect> {
     if state.help.is_none() && state.picking.open.is_some() {
         return picker::close(state);
     }
-    if state.help.is_some() || state.results.is_some() || state.diff.is_some() {
+    if state.help.is_some() || state.results.is_some() || state.calls.is_some() || state.diff.is_some() {
         close(state);
         return Vec::new();
     }
@@ -550,7 +555,7 @@ pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effec
         effects.extend(state.run.iter().flat_map(end));
         past::put_aside(state);
         past::renewed(state);
-        state.results = None;
+        (state.results, state.calls) = (None, None);
         state.done(done);
         return effects;
     }
@@ -583,7 +588,7 @@ fn close(state: &mut State) {
     if state.search.take_if(|search| search.typing).is_some() || state.diff.take().is_some() {
         return;
     }
-    state.results = None;
+    (state.results, state.calls) = (None, None);
 }
 
 fn resize(state: &mut State, by: isize) {

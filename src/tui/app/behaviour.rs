@@ -864,7 +864,7 @@ fn over_a_body_in_the_file_the_first_view_is_what_changes() {
 }
 
 fn outcome() -> job::Outcome {
-    job::Outcome { candidates: Vec::new(), summary: Summary::default(), picked: None }
+    job::Outcome { candidates: Vec::new(), summary: Summary::default(), picked: None, agreement: None }
 }
 
 #[test]

@@ -127,7 +127,7 @@ impl Session {
     }
 
     /// Sends an event of the job's run, without a passage of time.
-    fn job(&mut self, event: job::Event) {
+    pub fn job(&mut self, event: job::Event) {
         let run = self.run().id;
         update(&mut self.state, self.now, Msg::Job { run, event });
     }

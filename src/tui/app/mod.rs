@@ -5,6 +5,7 @@ pub mod action;
 #[cfg(test)]
 mod behaviour;
 pub mod blocks;
+pub mod calls;
 pub mod candidate;
 #[cfg(test)]
 mod chaos;
@@ -55,6 +56,7 @@ mod tests {
         let sources = [
             ("action.rs", include_str!("action.rs")),
             ("blocks.rs", include_str!("blocks.rs")),
+            ("calls.rs", include_str!("calls.rs")),
             ("candidate.rs", include_str!("candidate.rs")),
             ("choices.rs", include_str!("choices.rs")),
             ("compare.rs", include_str!("compare.rs")),

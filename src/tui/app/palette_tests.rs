@@ -317,8 +317,8 @@ fn a_key_without_a_meaning_here_says_where_it_has_one() {
     session.key("esc");
     assert_eq!(said(&session), "q leaves");
     let mut session = ended();
-    session.key("b");
-    assert!(said(&session).starts_with("b works in the differences (d)"), "{}", said(&session));
+    session.key("D");
+    assert!(said(&session).starts_with("D works in the differences (d)"), "{}", said(&session));
     session.key("t");
     session.key("z");
     assert!(said(&session).starts_with("z works among the candidates (Esc)"), "{}", said(&session));
@@ -333,7 +333,7 @@ fn a_key_without_a_meaning_here_says_where_it_has_one() {
     let mut session = ended();
     session.key("z");
     session.now -= 10;
-    session.key("b");
+    session.key("D");
     assert_eq!(said(&session), "");
 }
 

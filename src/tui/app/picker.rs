@@ -278,6 +278,7 @@ fn take(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     state.past = Past::default();
     (state.diff, state.search) = (None, None);
     (state.results, state.question, state.error, state.applied) = (None, None, None, None);
+    (state.calls, state.checks) = (None, Vec::new());
     (state.eager, state.stale, state.zoom, state.prompt_top) = (false, false, false, 0);
     state.focus = Focus::Panes;
     state.picking.remark = None;

@@ -1,7 +1,7 @@
 //! Why an action can do nothing now, and what a key without a meaning here is for.
 
 use super::state::{State, While};
-use crate::job::label;
+use crate::job::{Task, label};
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
 
@@ -39,6 +39,13 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
         Action::Results if !state.has_tests() => {
             "there are no tests; start with --tests FILE, or put >>> examples into the docstring".to_owned()
         }
+        Action::Calls if run.is_none_or(|run| run.agreement.is_none()) => match state.job.inputs() {
+            Err(why) => why,
+            Ok(_) if run.is_some_and(|run| run.is_live() && run.candidates.len() > 1) => {
+                "no candidate has been called yet".to_owned()
+            }
+            Ok(_) => "the candidates were not called: that needs two, --agree auto or on, and a sandbox".to_owned(),
+        },
         Action::TestAgain if state.past.is_over() => {
             let again = key(Action::Regenerate);
             format!("this run is over, so nothing of it is tested; {again} writes candidates anew")
@@ -67,7 +74,9 @@ fn is_ready(state: &State) -> bool {
 /// Says why a key does nothing here. The same key again says nothing new, and text that comes too fast for
 /// fingers nothing at all. `before` is what was said, and `since` the time since the last key.
 pub fn unknown(state: &mut State, context: Context, pressed: Key, since: u64) {
-    if !matches!(context, Context::Start | Context::Panes | Context::Results | Context::Diff) || since < TYPED_MS {
+    if !matches!(context, Context::Start | Context::Panes | Context::Results | Context::Calls | Context::Diff)
+        || since < TYPED_MS
+    {
         return;
     }
     let quit = |context| state.key_name(context, Action::Quit);
@@ -86,6 +95,7 @@ fn place(state: &State, of: Context, from: Context) -> String {
         Context::Panes if from == Context::Start => "once there are candidates".to_owned(),
         Context::Panes => format!("among the candidates ({})", state.key_name(from, Action::Close)),
         Context::Results => format!("in the test results ({})", key(Action::Results)),
+        Context::Calls => format!("in the table of calls ({})", key(Action::Calls)),
         Context::Diff => format!("in the differences ({})", key(Action::Diff)),
         _ => "before candidates are written".to_owned(),
     }

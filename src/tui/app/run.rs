@@ -1,12 +1,14 @@
 //! One generation on screen: its candidates in fixed slots, and its figures.
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
 
 use super::blocks::Block;
 use super::candidate::{Candidate, Phase, Testing};
 use super::find::Filter;
 use super::progress::{EVERY_MS, Progress};
 use super::tokens::{Insight, Pace};
+use crate::agreement::Agreement;
 use crate::engine::{StepStats, Summary};
 
 /// The rate is averaged over this many ms.
@@ -39,6 +41,8 @@ pub struct Run {
     pub moved: bool,
     /// The candidate to take, if there is one already.
     pub pick: Option<usize>,
+    /// What candidates do when they are called on the same inputs, as far as it is known.
+    pub agreement: Option<Arc<Agreement>>,
     /// Prompt tokens computed.
     pub prefill: Progress,
     /// When it began, in ms.
@@ -90,6 +94,7 @@ impl Run {
             started: now,
             ended: None,
             summary: None,
+            agreement: None,
             prepares: None,
             stopping: false,
             untested: false,

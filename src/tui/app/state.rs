@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::calls::Check;
 use super::candidate::{Candidate, Testing};
 use super::diff::Diff;
 use super::draft::{Draft, safe};
@@ -137,6 +138,10 @@ pub struct State {
     pub help: Option<usize>,
     /// First row of the output, while the results are open.
     pub results: Option<usize>,
+    /// The selected row, while the table of calls is open.
+    pub calls: Option<usize>,
+    /// Calls whose right answer the user has said.
+    pub checks: Vec<Check>,
     /// The results show what the tests printed.
     pub output: bool,
     /// The open view of differences.
@@ -207,6 +212,8 @@ impl State {
             eager: false,
             help: None,
             results: None,
+            calls: None,
+            checks: Vec::new(),
             output: false,
             diff: None,
             search: None,
@@ -252,6 +259,8 @@ impl State {
             Context::Diff
         } else if self.results.is_some() {
             Context::Results
+        } else if self.calls.is_some() {
+            Context::Calls
         } else if self.focus == Focus::Prompt {
             Context::Prompt
         } else if self.run.is_none() {
@@ -285,7 +294,7 @@ impl State {
             writing: run.is_some_and(Run::is_live),
             prompt_rows: if editing { u16::try_from(self.draft.lines() + 1).unwrap_or(u16::MAX) } else { 0 },
             zoom: self.zoom && run.is_some(),
-            results: self.results.is_some(),
+            results: self.results.is_some() || self.calls.is_some(),
             diff: self.diff.is_some(),
         };
         let candidate = |index: usize| run.and_then(|r| r.candidates.get(index));

@@ -8,7 +8,7 @@ use super::state::{Consent, Question, State};
 use crate::engine::{Event as From, FinishReason};
 use crate::job::{Event, label};
 use crate::trial::Verdict;
-use crate::tui::keymap::Context;
+use crate::tui::keymap::{Action, Context};
 use crate::untrusted::clean;
 
 /// Takes an event of a run in. Events of runs before the newest one are dropped.
@@ -39,11 +39,16 @@ fn take_in(state: &mut State, event: Event) {
             }
         }
         Event::Verdict { candidate, outcome } => tested(state, candidate, outcome),
+        Event::Agreement(agreement) => {
+            run.agreement = Some(agreement);
+            state.pick_by_checks();
+        }
         Event::Pick(pick) => {
             run.picked(pick);
             // The run itself ends what is still being written.
             let marked = pick.is_some_and(|c| run.testing(c).is_marked());
             run.stopping |= state.stop_on_pass && !marked && run.is_live();
+            state.pick_by_checks();
         }
         Event::Added { candidate, of, text } if candidate == run.candidates.len() => {
             run.candidates.push(Candidate::made(of, text, state.now));
@@ -54,13 +59,27 @@ fn take_in(state: &mut State, event: Event) {
         }
         Event::Done(outcome) => {
             run.rank(&outcome.summary.ranking);
+            let moved = run.moved;
+            told_apart(state);
+            state.pick_by_checks();
             // Over a body that is in the file, the first question is what changes.
-            if state.own_body.is_some() && !run.moved && state.place() == Context::Panes {
+            if state.own_body.is_some() && !moved && state.place() == Context::Panes {
                 diff::open(state, false);
             }
         }
         Event::Source(_) | Event::Added { .. } => {}
     }
+}
+
+/// Says on what input candidates differ, which the user may have to decide.
+fn told_apart(state: &mut State) {
+    let Some(agreement) = state.agreement() else { return };
+    let (all, groups) = (agreement.candidates(), agreement.groups());
+    let (Some(input), Some(most)) = (agreement.telling(), groups.first().map(Vec::len)) else { return };
+    let words = if most == 1 { format!("{all} different behaviours") } else { format!("{most} of {all} agree") };
+    let call = agreement.inputs[input].text();
+    let key = state.key_name(Context::Panes, Action::Calls);
+    state.say(format!("{words}; they differ on {}: {key} shows it", crate::untrusted::clean_line(&call, 60)));
 }
 
 /// Takes in what the source says.

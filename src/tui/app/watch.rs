@@ -117,6 +117,7 @@ pub fn go_on(state: &mut State) -> Vec<Effect> {
                 return Vec::new();
             }
             (state.diff, state.results, state.help) = (None, None, None);
+            state.calls = None;
             action::generate(state)
         }
         _ => Vec::new(),

@@ -104,6 +104,12 @@ pub fn marks(run: &Run, index: usize) -> Vec<Badge> {
     if let Some(of) = candidate.made_of {
         marks.push(badge(format!("EDITED {}", label(of)), Role::Warn));
     }
+    if let Some(standing) = run.agreement.as_ref().and_then(|agreement| agreement.standing(index)) {
+        // Agreement is evidence, no verdict, and does not look like one.
+        let all = run.agreement.as_ref().map_or(0, |agreement| agreement.candidates());
+        let words = if standing.agree == 1 { "alone".to_owned() } else { format!("{} of {all} agree", standing.agree) };
+        marks.push(badge(words, Role::Muted));
+    }
     if run.marked == Some(index) {
         marks.push(badge("MARKED", Role::Working));
     }

@@ -110,9 +110,13 @@ fn way_out(state: &State, context: Context) -> Option<Action> {
         Context::Prompt => Some(Action::FocusPanes),
         Context::Question => Some(Action::No),
         Context::Global => None,
-        Context::Results | Context::Diff | Context::Search | Context::Picker | Context::Palette | Context::Help => {
-            Some(Action::Close)
-        }
+        Context::Results
+        | Context::Calls
+        | Context::Diff
+        | Context::Search
+        | Context::Picker
+        | Context::Palette
+        | Context::Help => Some(Action::Close),
     }
 }
 

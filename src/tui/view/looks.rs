@@ -11,6 +11,7 @@ use super::scenes::{choosing, draw_with, finished, streaming, text};
 use crate::job;
 use crate::trial::{Assurance, Status, Verdict};
 use crate::tui::app::Msg;
+use crate::tui::app::calls::tests::called;
 use crate::tui::app::fixture::{PROMPT, Session, body};
 use crate::tui::theme::{Depth, Theme};
 
@@ -153,6 +154,7 @@ fn every_view_has_its_styles() {
         ("diff-split", (132, 20), keys(tested(), &["3", "d"])),
         ("preview", (80, 24), keys(tested(), &["p"])),
         ("results", (80, 24), keys(tested(), &["2", "t"])),
+        ("calls", (80, 24), keys(called(), &["b", "2"])),
         ("question", (80, 24), asking()),
         ("help", (80, 24), keys(streaming(4), &["?"])),
         ("zoom", (80, 24), keys(tested(), &["2", "z"])),

@@ -3,6 +3,7 @@
 mod badge;
 mod banner;
 mod bar;
+mod calls;
 mod choices;
 mod code;
 mod confidence;
@@ -73,7 +74,11 @@ pub fn draw(frame: &mut Frame, look: &Look) {
     for &pane in &layout.panes {
         pane::draw(buf, pane, look, &layout);
     }
-    results::draw(buf, layout.results, look);
+    if look.state.calls.is_some() {
+        calls::draw(buf, layout.results, look);
+    } else {
+        results::draw(buf, layout.results, look);
+    }
     diff::draw(buf, layout.diff, look);
     status::draw(buf, layout.status, look, &layout);
     footer::draw(buf, layout.footer, look);

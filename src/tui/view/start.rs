@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Look, bar, code, prompt, put, rule, title};
+use crate::agreement::are_called;
 use crate::source::Prompt;
 use crate::tui::app::candidate::Scroll;
 use crate::tui::app::{Focus, Loading, State};
@@ -91,7 +92,9 @@ fn facts(state: &State, columns: usize) -> Vec<(&'static str, String, Role)> {
         };
         facts.push(("sandbox", words, role));
     } else {
-        facts.push(("tests", "none: the likeliest candidate is the pick".to_owned(), Role::Muted));
+        let is_compared = state.job.target().is_some_and(|target| are_called(target.language));
+        let pick = if is_compared { "what most candidates do decides" } else { "the likeliest candidate is the pick" };
+        facts.push(("tests", format!("none: {pick}"), Role::Muted));
     }
     facts
 }

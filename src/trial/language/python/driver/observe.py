@@ -81,6 +81,16 @@ def short_form(value):
     return text if len(text) <= 200 else "%s...%d:%08x" % (text[:100], len(text), crc32(text.encode("utf-8", "replace")))
 
 
+def form_of_argument(value):
+    """The form of a value before and after a call. What is used up by looking at it is left alone."""
+    if hasattr(value, "__next__") or hasattr(value, "cr_await"):
+        return ""
+    try:
+        return short_form(value)
+    except Incomparable:
+        return ""
+
+
 def settled(value):
     """The result of a coroutine, and the values of an iterator."""
     if hasattr(value, "cr_await"):
@@ -96,31 +106,32 @@ def late(*_):
 
 
 def call(space, item):
-    """What a call does: its kind, a key that is equal for calls that do the same, and words for the reader."""
+    """What a call does: its kind, a key that is equal for calls that do the same, and words for the reader, true if it is as stated, and
+    the result as an interpreter prints it."""
     try:
         values, named = eval("(lambda *values, **named: (values, named))(%s)" % item["arguments"], space)
         function = eval(item["callee"], space)
     except Exception as error:
-        return "unknown", "", show_error(error), None
+        return "unknown", "", show_error(error), None, None
     owner = getattr(function, "__self__", None)
     owner = owner if type(owner).__name__ not in ("module", "NoneType", "type") else None
     held = [*values, *named.values(), *([owner] if owner is not None else [])]
     written, sink = sys.stdout, Sink()
     try:
-        before = [short_form(one) for one in held]
+        before = [form_of_argument(one) for one in held]
         sys.stdout = sink
         setitimer(ITIMER_PROF, BUSY, BUSY / 4)
         setitimer(ITIMER_REAL, WAITING, WAITING / 4)
         result = settled(function(*values, **named))
         key = own = short_form(result)
-        after = [short_form(one) for one in held]
-        shown = show(result)
+        after = [form_of_argument(one) for one in held]
+        shown, text = show(result), repr(result)
     except Late:
-        return "late", "", "no result after %s s" % BUSY, None
+        return "late", "", "no result after %s s" % BUSY, None, None
     except Incomparable:
-        return "unknown", "", "a result that cannot be compared", None
+        return "unknown", "", "a result that cannot be compared", None, None
     except BaseException as error:
-        return "raised", type(error).__name__, show_error(error), None
+        return "raised", type(error).__name__, show_error(error), None, None
     finally:
         setitimer(ITIMER_PROF, 0)
         setitimer(ITIMER_REAL, 0)
@@ -139,7 +150,9 @@ def call(space, item):
             right = own == short_form(eval(item["result"], space))
         except Exception:
             pass
-    return "returned", key, shown, right
+    # Examples can state what is short and has no place in memory in it.
+    is_plain = len(text) <= 150 and "\n" not in text and " at 0x" not in text and not changes and not sink.text
+    return "returned", key, shown, right, text if is_plain else None
 
 
 def main():
@@ -167,11 +180,11 @@ def main():
     for number, item in enumerate(request["inputs"]):
         begun = perf_counter()
         try:
-            ended = call(space, item) if lates < MOST_LATE else ("late", "", "not called: other calls did not end", None)
+            ended = call(space, item) if lates < MOST_LATE else ("late", "", "not called: other calls did not end", None, None)
         except BaseException as error:
-            ended = "unknown", "", show_error(error), None
+            ended = "unknown", "", show_error(error), None, None
         lates += ended[0] == "late"
-        tell(at=number, effect=ended[0], key=ended[1], shown=ended[2], right=ended[3])
+        tell(at=number, effect=ended[0], key=ended[1], shown=ended[2], right=ended[3], value=ended[4])
         if perf_counter() - begun < QUICK:
             quick.append((number, item, ended))
     for number, item, ended in quick:

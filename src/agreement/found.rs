@@ -1,0 +1,169 @@
+//! What the candidates of a run agree on, for readers and reports.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::vote::{Standing, Tally, Witness, tally};
+use crate::trial::{Input, Observed};
+
+/// Inputs that a report shows.
+const MOST_SHOWN: usize = 5;
+
+/// Candidates called on the same inputs.
+#[derive(Clone, Debug, Default)]
+pub struct Agreement {
+    /// The inputs.
+    pub inputs: Arc<[Input]>,
+    witnesses: Vec<Witness>,
+    tally: Tally,
+}
+
+/// What several candidates do on an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What they do, in words.
+    pub shown: String,
+    /// The candidates, by index.
+    pub candidates: Vec<usize>,
+    /// True if it can be compared: it returns or raises, the same each time.
+    pub is_told: bool,
+}
+
+impl Agreement {
+    /// What these witnesses of the inputs agree on.
+    pub fn of(inputs: Arc<[Input]>, witnesses: Vec<Witness>) -> Self {
+        let tally = tally(&witnesses, inputs.len());
+        Self { inputs, witnesses, tally }
+    }
+
+    fn place(&self, candidate: usize) -> Option<usize> {
+        self.witnesses.iter().position(|witness| witness.members.contains(&candidate))
+    }
+
+    /// The place of a candidate among the others; `None` if it was not called.
+    pub fn standing(&self, candidate: usize) -> Option<&Standing> {
+        self.tally.standings.get(self.place(candidate)?)
+    }
+
+    /// The number of candidates that were called.
+    pub fn candidates(&self) -> usize {
+        self.witnesses.iter().map(|witness| witness.members.len()).sum()
+    }
+
+    /// What a candidate does on an input.
+    pub fn observed(&self, candidate: usize, input: usize) -> Option<&Observed> {
+        self.witnesses[self.place(candidate)?].observed.get(input)
+    }
+
+    /// Candidates that do the same everywhere, the largest group first.
+    pub fn groups(&self) -> Vec<Vec<usize>> {
+        let count = self.tally.standings.iter().map(|standing| standing.group + 1).max().unwrap_or_default();
+        let mut groups = vec![Vec::new(); count];
+        for (standing, witness) in self.tally.standings.iter().zip(&self.witnesses) {
+            groups[standing.group].extend(&witness.members);
+        }
+        groups.iter_mut().for_each(|group| group.sort_unstable());
+        groups.sort_by_key(|group| (Reverse(group.len()), group.first().copied()));
+        groups
+    }
+
+    /// What the candidates do on an input, what most do first.
+    pub fn answers(&self, input: usize) -> Vec<Answer> {
+        let mut all: Vec<(Option<(crate::trial::Effect, &str)>, Answer)> = Vec::new();
+        for witness in &self.witnesses {
+            let Some(observed) = witness.observed.get(input) else { continue };
+            let outcome = observed.outcome();
+            match all.iter_mut().find(|(other, _)| outcome.is_some() && *other == outcome) {
+                Some((_, answer)) => answer.candidates.extend(&witness.members),
+                None => {
+                    let unsteady = if observed.is_unsteady { ", and another time something else" } else { "" };
+                    let shown = format!("{}{unsteady}", observed.shown);
+                    let answer = Answer { shown, candidates: witness.members.clone(), is_told: outcome.is_some() };
+                    all.push((outcome, answer));
+                }
+            }
+        }
+        let mut all: Vec<Answer> = all.into_iter().map(|(_, answer)| answer).collect();
+        all.iter_mut().for_each(|answer| answer.candidates.sort_unstable());
+        all.sort_by_key(|answer| (Reverse(answer.candidates.len()), answer.candidates.first().copied()));
+        all
+    }
+
+    /// The inputs on which candidates differ, those first that tell most of them apart, of these the shortest.
+    pub fn differing(&self) -> Vec<usize> {
+        let kinds = |input: &usize| self.answers(*input).iter().filter(|answer| answer.is_told).count();
+        let mut all: Vec<usize> = (0..self.inputs.len()).filter(|input| kinds(input) > 1).collect();
+        all.sort_by_key(|input| (Reverse(kinds(input)), self.inputs[*input].arguments.len()));
+        all
+    }
+
+    /// The shortest input on which the two largest groups differ.
+    pub fn telling(&self) -> Option<usize> {
+        let groups = self.groups();
+        let (first, second) = (groups.first()?.first()?, groups.get(1)?.first()?);
+        let outcome = |candidate: &usize, input| self.observed(*candidate, input).and_then(Observed::outcome);
+        let differs = |input: &usize| {
+            let (a, b) = (outcome(first, *input), outcome(second, *input));
+            a.is_some() && b.is_some() && a != b
+        };
+        let shortest = (0..self.inputs.len()).filter(differs).min_by_key(|input| self.inputs[*input].arguments.len());
+        shortest.or_else(|| self.differing().first().copied())
+    }
+
+    /// A report of it as JSON.
+    pub fn json(&self) -> Value {
+        let differs = self.differing();
+        let shown = differs.iter().take(MOST_SHOWN).map(|&input| {
+            let answers = self.answers(input);
+            let answers = answers.iter().map(|a| json!({ "does": a.shown, "candidates": a.candidates }));
+            json!({ "call": self.inputs[input].text(), "answers": answers.collect::<Vec<_>>() })
+        });
+        json!({
+            "inputs": self.inputs.len(),
+            "groups": self.groups(),
+            "differing": differs.len(),
+            "differs": shown.collect::<Vec<_>>(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial::Effect;
+
+    fn found() -> Agreement {
+        let input = |text: &str| Input { callee: "f".to_owned(), arguments: text.to_owned(), result: None };
+        let inputs: Vec<Input> = ["[1, 2]", "[]", "[5]"].map(input).into();
+        let witness = |members: &[usize], outcomes: [&str; 3]| {
+            let observed = outcomes.map(|key| Observed {
+                effect: if key == "late" { Effect::Late } else { Effect::Returned },
+                key: key.to_owned(),
+                shown: key.to_owned(),
+                ..Observed::default()
+            });
+            Witness { members: members.to_vec(), observed: observed.to_vec() }
+        };
+        let all = [
+            witness(&[1], ["3", "0", "5"]),
+            witness(&[0, 3], ["3", "None", "4"]),
+            witness(&[2], ["3", "0", "5"]),
+            witness(&[4], ["late", "0", "5"]),
+        ];
+        Agreement::of(inputs.into(), all.to_vec())
+    }
+
+    #[test]
+    fn groups_and_the_shortest_input_that_tells_them_apart() {
+        let found = found();
+        assert_eq!(found.groups(), [vec![0, 3], vec![1, 2], vec![4]]);
+        assert_eq!((found.telling(), found.differing()), (Some(1), vec![1, 2]));
+        let answers: Vec<_> = found.answers(1).into_iter().map(|a| (a.shown, a.candidates)).collect();
+        assert_eq!(answers, [("0".to_owned(), vec![1, 2, 4]), ("None".to_owned(), vec![0, 3])]);
+        assert_eq!((found.standing(3).map(|s| s.agree), found.standing(9)), (Some(2), None));
+        assert_eq!(found.json()["differs"][0]["call"], "f([])");
+        assert_eq!(found.answers(0).last().map(|a| (a.is_told, a.candidates.clone())), Some((false, vec![4])));
+    }
+}

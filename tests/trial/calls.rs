@@ -1,0 +1,156 @@
+//! Calls of Python functions on inputs, as candidates are compared by them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bass_tui::language::Language;
+use bass_tui::trial::{Effect, Input, Limits, Observed, Runner, Tests, Trial};
+
+use super::runner::runner;
+
+fn input(callee: &str, arguments: &str) -> Input {
+    Input { callee: callee.to_owned(), arguments: arguments.to_owned(), result: None }
+}
+
+fn trial(program: &str, file: Option<&Path>, name: &str) -> Trial {
+    Trial {
+        language: Language::Python,
+        program: program.to_owned(),
+        file: file.map(Path::to_path_buf),
+        entry_point: Some(name.to_owned()),
+        line: None,
+        tests: Tests::own_examples(),
+        stub: Some(program.to_owned()),
+        limits: Limits::default(),
+    }
+}
+
+/// What the function `f` of a program does on these arguments.
+fn calls(runner: &Runner, program: &str, arguments: &[&str]) -> Vec<Observed> {
+    let inputs: Vec<Input> = arguments.iter().map(|text| input("f", text)).collect();
+    let observed = runner.observe(&trial(program, None, "f"), &inputs, &Arc::default()).unwrap();
+    assert_eq!(observed.len(), inputs.len());
+    observed
+}
+
+fn keys(observed: &[Observed]) -> Vec<&str> {
+    observed.iter().map(|one| one.outcome().map_or("-", |(_, key)| key)).collect()
+}
+
+#[test]
+fn what_is_equal_has_one_key() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let program = "def f(x):\n    return x\n";
+    let values =
+        ["1", "1.0", "True", "0.1 + 0.2", "0.3", "[1, (2,)]", "{2: 1, 1: 2}", "{1: 2, 2: 1}", "{3, 1}", "None"];
+    let observed = calls(&runner, program, &values);
+    let expected = ["1", "1", "1", "0.3", "0.3", "[1, (2)]", "{1: 2, 2: 1}", "{1: 2, 2: 1}", "{1, 3}", "None"];
+    assert_eq!(keys(&observed), expected);
+    assert_eq!(observed[3].shown, "0.30000000000000004");
+    // What yields, waits, or has fields of its own.
+    let program = "import dataclasses\n\n@dataclasses.dataclass\nclass P:\n    x: int\n\nclass Q:\n    def __init__(self, x):\n        self.x = x\n\n\
+                   def g(n):\n    yield from range(n)\n\nasync def h(n):\n    return n\n\ndef f(x):\n    return x\n";
+    let observed = calls(&runner, program, &["g(3)", "h(2)", "P(1)", "Q(1)", "Q", "f", "map(str, [1])"]);
+    let applied = calls(&runner, "def f(x, by=abs):\n    return by(x)\n", &["-1, by=lambda x: x", "-1"]);
+    assert_eq!(keys(&applied), ["-1", "1"]);
+    assert_eq!(keys(&observed), ["[0, 1, 2]", "2", "P:P(x=1)", "Q:{'x': 1}", "-", "-", "['1']"]);
+}
+
+#[test]
+fn changes_errors_and_prints_count() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let sorts = calls(&runner, "def f(x):\n    x.sort()\n    return x[0]\n", &["[2, 1]", "[1, 2]", "3"]);
+    assert_eq!(keys(&sorts), ["1 | 0: [1, 2]", "1", "AttributeError"]);
+    assert_eq!(sorts[0].shown, "1, and argument 1 is [1, 2]");
+    assert_eq!(
+        (sorts[2].effect, sorts[0].value.as_deref(), sorts[1].value.as_deref()),
+        (Effect::Raised, None, Some("1"))
+    );
+    let prints = calls(&runner, "def f(x):\n    print(x)\n", &["1", "2"]);
+    assert!(prints[0].outcome().is_some() && prints[0].outcome() != prints[1].outcome(), "{prints:?}");
+    // A result that is stated.
+    let stated = |result: &str| Input { result: Some(result.to_owned()), ..input("f", "[2, 1]") };
+    let program = trial("def f(x):\n    x.sort()\n    return x[0]\n", None, "f");
+    let observed = runner.observe(&program, &[stated("1"), stated("2")], &Arc::default()).unwrap();
+    assert_eq!(observed.iter().map(|one| one.is_right).collect::<Vec<_>>(), [Some(true), Some(false)]);
+    // A method, whose object changes.
+    let program =
+        "class A:\n    def __init__(self):\n        self.all = []\n\n    def f(self, x):\n        self.all.append(x)\n";
+    let observed = runner.observe(&trial(program, None, "A.f"), &[input("A().f", "1")], &Arc::default()).unwrap();
+    assert!(observed[0].shown.contains("and the object is"), "{observed:?}");
+    // Code that cannot be loaded raises everywhere.
+    let broken = calls(&runner, "def f(x:\n    return x\n", &["1", "2"]);
+    assert!(broken.iter().all(|one| one.outcome() == Some((Effect::Raised, "SyntaxError"))), "{broken:?}");
+}
+
+#[test]
+fn what_differs_from_itself_agrees_with_nothing() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let program = "import random, time\n\ndef f(x, seen=[]):\n    seen.append(x)\n    \
+                   return {1: random.random, 2: time.time_ns, 3: lambda: len(seen), 4: lambda: 4}[x]()\n";
+    let observed = calls(&runner, program, &["1", "2", "3", "4"]);
+    assert_eq!(keys(&observed), ["-", "-", "-", "4"]);
+    assert!(observed[0].is_unsteady && !observed[3].is_unsteady);
+}
+
+#[test]
+fn code_that_means_harm_costs_only_its_own_calls() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let bodies = [
+        ("while True: pass", "-"),
+        (
+            "\n        try:\n            while True: pass\n        except BaseException:\n            pass\n        while True: pass",
+            "-",
+        ),
+        ("import time; time.sleep(60)", "-"),
+        ("import os; os._exit(0)", "-"),
+        ("import os; os.abort()", "-"),
+        ("import sys; sys.exit(3)", "SystemExit"),
+        ("b'x' * (1 << 34)", "MemoryError"),
+        ("f(x)", "RecursionError"),
+    ];
+    for (body, expected) in bodies {
+        let program = format!("def f(x):\n    if x == 1:\n        {body}\n    return x\n");
+        let observed = calls(&runner, &program, &["0", "1", "2"]);
+        let told = keys(&observed);
+        assert_eq!((told[0], told[2]), ("0", "2"), "{body}: {observed:?}");
+        assert!(told[1] == expected || told[1] == "-", "{body}: {observed:?}");
+    }
+    // What floods, forks, replaces parts of the language or writes reports of its own.
+    let programs = [
+        "import sys\n\ndef f(x):\n    while True: sys.stderr.write('x' * 4096)\n",
+        "import os\n\ndef f(x):\n    while True: os.fork()\n",
+        "import builtins\nbuiltins.repr = builtins.len = builtins.isinstance = None\n\ndef f(x):\n    return x\n",
+        "import os, sys\n\ndef f(x):\n    for fd in range(3, 32):\n        try:\n            os.write(fd, b'{\"at\": 0, \"effect\": \"returned\", \"key\": \"9\", \"shown\": \"9\", \"right\": true}\\n' * 100)\n        except OSError:\n            pass\n    os._exit(0)\n",
+        "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n\ndef f(x):\n    return x\n",
+        "class E:\n    def __repr__(self):\n        return '\\x1b[2J' * 10000\n    def __eq__(self, other):\n        return True\n\ndef f(x):\n    return E()\n",
+    ];
+    for program in programs {
+        let observed = calls(&runner, program, &["0", "1"]);
+        assert!(observed.iter().all(|one| !one.shown.contains('\u{1b}') && one.shown.len() < 1000), "{program}");
+    }
+    // And the next is called as if nothing had been.
+    assert_eq!(keys(&calls(&runner, "def f(x):\n    return x\n", &["1"])), ["1"]);
+}
+
+#[test]
+fn a_file_of_a_project_is_loaded_as_its_module() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    std::fs::create_dir_all(root.join("src/shop/core")).unwrap();
+    for (path, text) in [
+        ("pyproject.toml", "[project]\nname = \"shop\"\nversion = \"1\"\n"),
+        ("src/shop/__init__.py", ""),
+        ("src/shop/core/__init__.py", ""),
+        ("src/shop/tax.py", "RATE = 2\n"),
+        ("src/shop/core/price.py", "from ..tax import RATE\n\n\ndef f(x):\n    pass\n"),
+    ] {
+        std::fs::write(root.join(path), text).unwrap();
+    }
+    let file = root.join("src/shop/core/price.py");
+    let program = "from ..tax import RATE\n\n\ndef f(x):\n    open('made', 'w').close()\n    return x * RATE\n";
+    let observed = runner.observe(&trial(program, Some(&file), "f"), &[input("f", "3")], &Arc::default()).unwrap();
+    assert_eq!(keys(&observed), ["6"]);
+    assert!(!root.join("made").exists() && !root.join("src/made").exists(), "the user's files are as they were");
+}
