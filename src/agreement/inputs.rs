@@ -29,7 +29,7 @@ struct Parameter {
 
 /// Returns true for languages whose candidates are called.
 pub fn are_called(language: Language) -> bool {
-    language == Language::Python
+    language == Language::Python || language.is_kin(Language::JavaScript)
 }
 
 /// The inputs of a function. Calls are looked for in its own text and in these texts of tests. The error is a

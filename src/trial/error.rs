@@ -19,7 +19,7 @@ pub enum TrialError {
     #[error("these tests hit a limit without the candidate, too: {0}")]
     Limit(String),
     /// Candidates of this language are not called on inputs.
-    #[error("what candidates do is compared in Python, and not yet in {language}")]
+    #[error("what candidates do is compared in Python, JavaScript and TypeScript, and not yet in {language}")]
     Unobserved {
         /// Language name.
         language: &'static str,

@@ -24,6 +24,7 @@
   // Calls longer than this are made once.
   const QUICK = 50;
   const LONGEST = 2000;
+  const LONGEST_VALUE = 150;
 
   const [from, to] = [+process.argv[2], +process.argv[3]];
   process.argv.length = 2;
@@ -40,8 +41,11 @@
   };
   const { file, entrance, requires, inputs } = readRequest();
 
-  const tell = (at, { effect, key, shown, right }) =>
-    writeSync(to, `{"at":${at},"effect":"${effect}","key":${quote(key)},"shown":${quote(shown)},"right":${right}}\n`);
+  const tell = (at, { effect, key, shown, right = null, value }) => {
+    const text = value === undefined ? 'null' : quote(value);
+    const words = `"key":${quote(key)},"shown":${quote(shown)},"right":${right},"value":${text}`;
+    writeSync(to, `{"at":${at},"effect":"${effect}",${words}}\n`);
+  };
 
   // Streams that keep the beginning of what is written to them.
   let printed = '';
@@ -103,13 +107,13 @@
   // Has promises go on at once, under the same watch.
   const settle = process._tickCallback?.bind(process) ?? (() => {});
 
-  const late = (shown) => ({ effect: 'late', key: '', shown, right: null });
-  const unknown = (shown) => ({ effect: 'unknown', key: '', shown, right: null });
+  const late = (shown) => ({ effect: 'late', key: '', shown });
+  const unknown = (shown) => ({ effect: 'unknown', key: '', shown });
   const raised = (thrown) => {
     const { name, shown } = describe(thrown);
-    return { effect: 'raised', key: name, shown, right: null };
+    return { effect: 'raised', key: name, shown };
   };
-  const left = { effect: 'raised', key: 'process.exit', shown: 'process.exit', right: null };
+  const left = { effect: 'raised', key: 'process.exit', shown: 'process.exit' };
 
   // A method with its object, or a function.
   const calleeOf = (text) => {
@@ -146,7 +150,9 @@
     } catch {
       // A text that is no value states nothing.
     }
-    return { effect: 'returned', key, shown, right };
+    // Examples can state what is short.
+    const isPlain = key === own && printed === '' && shown.length <= LONGEST_VALUE;
+    return { effect: 'returned', key, shown, right, value: isPlain ? shown : undefined };
   };
 
   // What a call does: its kind, a key that is equal for calls that do the same, and words for the reader.
