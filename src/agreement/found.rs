@@ -64,7 +64,9 @@ impl Agreement {
         for (standing, witness) in self.tally.standings.iter().zip(&self.witnesses) {
             groups[standing.group].extend(&witness.members);
         }
-        groups.iter_mut().for_each(|group| group.sort_unstable());
+        for group in &mut groups {
+            group.sort_unstable();
+        }
         groups.sort_by_key(|group| (Reverse(group.len()), group.first().copied()));
         groups
     }
@@ -75,18 +77,20 @@ impl Agreement {
         for witness in &self.witnesses {
             let Some(observed) = witness.observed.get(input) else { continue };
             let outcome = observed.outcome();
-            match all.iter_mut().find(|(other, _)| outcome.is_some() && *other == outcome) {
-                Some((_, answer)) => answer.candidates.extend(&witness.members),
-                None => {
-                    let unsteady = if observed.is_unsteady { ", and another time something else" } else { "" };
-                    let shown = format!("{}{unsteady}", observed.shown);
-                    let answer = Answer { shown, candidates: witness.members.clone(), is_told: outcome.is_some() };
-                    all.push((outcome, answer));
-                }
+            let same = all.iter_mut().find(|(other, _)| outcome.is_some() && *other == outcome);
+            if let Some((_, answer)) = same {
+                answer.candidates.extend(&witness.members);
+            } else {
+                let unsteady = if observed.is_unsteady { ", and another time something else" } else { "" };
+                let shown = format!("{}{unsteady}", observed.shown);
+                let answer = Answer { shown, candidates: witness.members.clone(), is_told: outcome.is_some() };
+                all.push((outcome, answer));
             }
         }
         let mut all: Vec<Answer> = all.into_iter().map(|(_, answer)| answer).collect();
-        all.iter_mut().for_each(|answer| answer.candidates.sort_unstable());
+        for answer in &mut all {
+            answer.candidates.sort_unstable();
+        }
         all.sort_by_key(|answer| (Reverse(answer.candidates.len()), answer.candidates.first().copied()));
         all
     }

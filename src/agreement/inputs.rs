@@ -56,7 +56,9 @@ pub fn inputs(target: &Target, tests: &[String]) -> Result<Vec<Input>, String> {
         parameter.kind = if known == Kind::Unknown { Kind::of_name(&parameter.name) } else { known };
     }
     let mut all = Inputs { language: target.language, seen: HashSet::new(), all: Vec::new() };
-    shown.iter().for_each(|call| all.add(call, MOST_SHOWN));
+    for call in &shown {
+        all.add(call, MOST_SHOWN);
+    }
     let most = all.all.len() + MOST_CHANGED;
     changed_calls(&shown, target, &mut all, most);
     typical_calls(&called, &parameters, &shown, &mut all);

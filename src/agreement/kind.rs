@@ -129,7 +129,7 @@ impl Kind {
     /// The typical value of this number; they repeat after some.
     pub fn typical(&self, number: usize) -> Value {
         match self {
-            Self::Bool => Value::Bool(number % 2 == 0),
+            Self::Bool => Value::Bool(number.is_multiple_of(2)),
             Self::Unknown | Self::Int => Value::Int(INTS[number % INTS.len()]),
             Self::Float => Value::Float(FLOATS[number % FLOATS.len()]),
             Self::Text => Value::Text(TEXTS[number % TEXTS.len()].to_owned()),
@@ -140,11 +140,11 @@ impl Kind {
             }
             Self::Set(kind) => {
                 let mut all: Vec<Value> = Vec::new();
-                kind.several(number).into_iter().for_each(|one| {
+                for one in kind.several(number) {
                     if !all.contains(&one) {
-                        all.push(one)
+                        all.push(one);
                     }
-                });
+                }
                 Value::Set(all)
             }
             Self::Dict(key, value) => {

@@ -186,7 +186,9 @@ mod tests {
             let _ = mutation(value, usize::MAX);
         }
         for empty in ["[]", "\"\"", "()", "{}", "set()"].map(|text| literal(text, Language::Python).unwrap().0) {
-            MUTATIONS.iter().for_each(|mutation| drop(mutation(&empty, 5)));
+            for mutation in MUTATIONS {
+                let _ = mutation(&empty, 5);
+            }
         }
     }
 }

@@ -61,7 +61,6 @@ impl Value {
             Self::Int(number) => drop(write!(out, "{number}")),
             Self::Float(number) => drop(write!(out, "{number:?}")),
             Self::Text(text) => quote(text, out),
-            Self::List(all) => write_all(all, ('[', ']'), language, out),
             Self::Tuple(all) if is_python => {
                 write_all(all, ('(', ')'), language, out);
                 if all.len() == 1 {
@@ -70,7 +69,7 @@ impl Value {
             }
             Self::Set(all) if is_python && all.is_empty() => out.push_str("set()"),
             Self::Set(all) if is_python => write_all(all, ('{', '}'), language, out),
-            Self::Tuple(all) => write_all(all, ('[', ']'), language, out),
+            Self::List(all) | Self::Tuple(all) => write_all(all, ('[', ']'), language, out),
             Self::Set(all) => {
                 out.push_str("new Set(");
                 write_all(all, ('[', ']'), language, out);
@@ -247,9 +246,8 @@ impl<'a> Reader<'a> {
         while let Some(c) = self.rest().chars().next() {
             match c {
                 '(' | '[' | '{' => depth += 1,
-                ')' | ']' | '}' if depth == 0 => return true,
+                ')' | ']' | '}' | ',' if depth == 0 => return true,
                 ')' | ']' | '}' => depth -= 1,
-                ',' if depth == 0 => return true,
                 '"' | '\'' | '`' => {
                     let Some(length) = string_length(self.rest()) else { return false };
                     self.at += length;
