@@ -1,6 +1,6 @@
 //! Calls of a function in texts: documentation, tests, code that uses it.
 
-use super::value::{Argument, arguments, literal};
+use super::value::{Argument, Value, arguments, literal};
 use crate::language::Language;
 
 /// A call that a text shows.
@@ -31,6 +31,8 @@ const MARKS: &[&str] = &[
     "should return", "returns", "return", "is equal to", "should be", "gives", "is",
 ];
 
+/// Lines above a call in which its variables are looked for.
+const MOST_LINES: usize = 20;
 /// Calls in a text of at most this many.
 const MOST: usize = 200;
 
@@ -70,8 +72,36 @@ impl Called {
             }
             None => self.name.clone(),
         };
-        let (arguments, end) = arguments(text, text.len() - open.len(), self.language)?;
+        let (mut arguments, end) = arguments(text, text.len() - open.len(), self.language)?;
+        for argument in &mut arguments {
+            if let Value::Other(name) = &argument.value
+                && let Some(value) = self.variable(before, name)
+            {
+                argument.value = value;
+            }
+        }
         Some(Call { callee, arguments, result: self.result(&text[end..]) })
+    }
+
+    /// The value of a variable that is set last in an example before a call: `>>> name = value`.
+    fn variable(&self, before: &str, name: &str) -> Option<Value> {
+        let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
+        let mut lines = before.lines().rev().take(MOST_LINES).filter(|_| is_name);
+        let set = lines.find_map(|line| {
+            let line = line.trim_start().trim_start_matches(">>>").trim_start_matches('*').trim_start();
+            let line = ["const ", "let ", "var "].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line);
+            let value = line.strip_prefix(name)?.trim_start().strip_prefix('=')?;
+            (!value.starts_with('=')).then(|| value.trim().trim_end_matches(';'))
+        })?;
+        if let Some((value, length)) = literal(set, self.language)
+            && set[length..].trim_start().is_empty()
+        {
+            return Some(value);
+        }
+        // An expression in brackets that are closed here.
+        let whole = format!("{set})");
+        let (all, end) = arguments(&whole, 0, self.language)?;
+        (all.len() == 1 && end == whole.len() && !set.contains('#')).then(|| Value::Other(format!("({set})")))
     }
 
     /// The object that a method is called on at the end of a text: a new one of the class, or the class.
@@ -177,6 +207,13 @@ mod tests {
         );
         assert_eq!(f("f(1) == 2 + x; f(2) == g(3); f(3) > 1; x = f(4)[0]"), ["f(1)", "f(2)", "f(3)", "f(4)"]);
         assert_eq!(f("def f(x): pass\nelf(1); self.f(2)\n_f(3) f (4)"), ["f(2)"]);
+    }
+
+    #[test]
+    fn variables_of_examples_have_their_values() {
+        let text = ">>> xs = [1,\n... 2]\n>>> xs = [3]\n>>> by = lambda x: x > 1  \n>>> f(xs, by, ys)\n1\n";
+        assert_eq!(told("f", None, text), ["f([3], (lambda x: x > 1), ys) = 1"]);
+        assert_eq!(told("f", None, "x == 2\n>>> y = [1,\n>>> f(x, y)"), ["f(x, y)"]);
     }
 
     #[test]

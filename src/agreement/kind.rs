@@ -15,6 +15,7 @@ pub enum Kind {
     Tuple(Vec<Kind>),
     Set(Box<Kind>),
     Dict(Box<Kind>, Box<Kind>),
+    Function,
 }
 
 /// Numbers: small, negative, the edges of digits, large.
@@ -34,6 +35,7 @@ impl Kind {
         let all = |values: &[Value]| Box::new(values.iter().map(Self::of).fold(Self::Unknown, Self::or));
         match value {
             Value::None | Value::Other(_) => Self::Unknown,
+            Value::Function(_) => Self::Function,
             Value::Bool(_) => Self::Bool,
             Value::Int(_) => Self::Int,
             Value::Float(_) => Self::Float,
@@ -85,6 +87,7 @@ impl Kind {
             "set" | "frozenset" => Self::Set(next()),
             "dict" | "mapping" | "record" | "map" | "defaultdict" => Self::Dict(next(), next()),
             "tuple" => Self::Tuple(inside.filter(|kind| *kind != Self::Unknown).collect()),
+            "callable" | "function" => Self::Function,
             "optional" | "union" => *next(),
             _ => Self::Unknown,
         }
@@ -103,7 +106,10 @@ impl Kind {
         let has = |words: &[&str]| words.contains(&name.as_str());
         let ends = |words: &[&str]| words.iter().any(|word| name.ends_with(word));
         let list = |kind| Self::List(Box::new(kind));
-        if ends(&["matrix", "grid", "rows", "board"]) {
+        let is_function = ["func", "function", "predicate", "pred", "callback", "mapper", "iteratee", "comparator"];
+        if ends(&is_function) || has(&["fn", "cb", "key_func", "keyfunc"]) {
+            Self::Function
+        } else if ends(&["matrix", "grid", "rows", "board"]) {
             list(list(Self::Int))
         } else if ends(&["words", "strings", "names", "lines", "texts", "sentences", "tokens"]) || has(&["strs"]) {
             list(Self::Text)
@@ -111,8 +117,9 @@ impl Kind {
             || has(&["s", "t", "str", "txt", "c", "ch", "letter", "pattern", "prefix", "suffix", "sep", "key", "date"])
         {
             Self::Text
-        } else if ends(&["list", "array", "numbers", "nums", "values", "items", "elements"])
-            || has(&["lst", "arr", "li", "l", "xs", "ys", "seq", "data", "a_list"])
+        } else if ends(&[
+            "list", "array", "numbers", "nums", "values", "items", "elements", "iterable", "sequence", "collection",
+        ]) || has(&["lst", "arr", "li", "l", "xs", "ys", "seq", "data", "a_list"])
         {
             list(Self::Int)
         } else if ends(&["dict", "mapping", "dictionary", "counts"]) || has(&["d", "obj", "map"]) {
@@ -129,6 +136,7 @@ impl Kind {
     /// The typical value of this number; they repeat after some.
     pub fn typical(&self, number: usize) -> Value {
         match self {
+            Self::Function => Value::Function(number),
             Self::Bool => Value::Bool(number.is_multiple_of(2)),
             Self::Unknown | Self::Int => Value::Int(INTS[number % INTS.len()]),
             Self::Float => Value::Float(FLOATS[number % FLOATS.len()]),
@@ -203,6 +211,8 @@ mod tests {
         for (text, kind) in cases {
             assert_eq!(Kind::of_annotation(text), kind, "{text}");
         }
+        assert_eq!(["pred", "map_func"].map(Kind::of_name), [Kind::Function, Kind::Function]);
+        assert_eq!(["pred", "map_func", "fn"].map(Kind::of_name), [Kind::Function, Kind::Function, Kind::Function]);
         assert_eq!(
             ["s", "nums1", "words", "n", "is_on", "hasNames", "isle"].map(Kind::of_name),
             [Kind::Text, list(Kind::Int), list(Kind::Text), Kind::Int, Kind::Bool, Kind::Bool, Kind::Int]

@@ -16,9 +16,20 @@ pub enum Value {
     Tuple(Vec<Value>),
     Set(Vec<Value>),
     Dict(Vec<(Value, Value)>),
+    /// A function of one value, by its place in [`FUNCTIONS`].
+    Function(usize),
     /// An expression that is no literal, as it is written.
     Other(String),
 }
+
+/// Functions that are given to functions: in Python and in JavaScript.
+const FUNCTIONS: &[(&str, &str)] = &[
+    ("bool", "Boolean"),
+    ("lambda x: x", "(x) => x"),
+    ("lambda x: x == 2", "(x) => x === 2"),
+    ("str", "String"),
+    ("lambda *x: len(x)", "(...x) => x.length"),
+];
 
 /// An argument of a call, with its name if it has one.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +38,8 @@ pub struct Argument {
     pub value: Value,
 }
 
+/// Longest arguments of a call that are read, in bytes.
+const LONGEST: usize = 4096;
 /// Nested brackets of a value that are followed.
 const DEEPEST: usize = 16;
 
@@ -90,6 +103,10 @@ impl Value {
                 }
                 out.push('}');
             }
+            Self::Function(place) => {
+                let (python, javascript) = FUNCTIONS[place % FUNCTIONS.len()];
+                out.push_str(if is_python { python } else { javascript });
+            }
             Self::Other(text) => out.push_str(text),
         }
     }
@@ -124,7 +141,8 @@ fn quote(text: &str, out: &mut String) {
 /// The arguments of a call, whose opening parenthesis is before byte `at`, and the byte after the closing
 /// one. `None` if it is not closed.
 pub fn arguments(text: &str, at: usize, language: Language) -> Option<(Vec<Argument>, usize)> {
-    let mut reader = Reader { text, at, language, depth: 0 };
+    let end = (at + LONGEST..text.len()).find(|&end| text.is_char_boundary(end)).unwrap_or(text.len());
+    let mut reader = Reader { text: &text[..end], at, language, depth: 0 };
     let mut all = Vec::new();
     loop {
         reader.skip_white();
@@ -446,7 +464,8 @@ mod tests {
         );
         assert_eq!(python("[1,\n    ...  2],\n)"), ["[1, 2]"]);
         assert_eq!(python(")"), [""; 0]);
-        for unclosed in ["1, 2", "[1, 2)", "'a", "1 2 3"] {
+        let long = format!("\"{}\")", "é".repeat(LONGEST));
+        for unclosed in [long.as_str(), "1, 2", "[1, 2)", "'a", "1 2 3"] {
             assert_eq!(python(unclosed), ["unclosed"], "{unclosed}");
         }
         let javascript = |text: &str| read(text, Language::JavaScript);

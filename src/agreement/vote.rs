@@ -66,10 +66,13 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Tally {
         standing.right = witness.observed.iter().filter(|observed| observed.is_right == Some(true)).count();
         standing.returns = witness.observed.iter().any(|observed| observed.effect == Effect::Returned);
     }
+    // An input that suits none, such as one with a name that is not defined there, tells nothing.
+    let counted: Vec<usize> = (0..inputs).filter(|&input| kinds[input] > 0).collect();
     let mut groups: Vec<(usize, usize)> = Vec::new();
     for w in 0..witnesses.len() {
         let same = |&(other, _): &(usize, usize)| {
-            (0..inputs).all(|input| outcome(w, input).is_some() && outcome(w, input) == outcome(other, input))
+            let is_same = |&input: &usize| outcome(w, input).is_some() && outcome(w, input) == outcome(other, input);
+            !counted.is_empty() && counted.iter().all(is_same)
         };
         let group = groups.iter().position(same).unwrap_or_else(|| {
             groups.push((w, 0));
@@ -116,6 +119,8 @@ mod tests {
     fn calls_that_cannot_be_compared_agree_with_nothing() {
         let tally = tally(&[witness(1, "??"), witness(1, "??"), witness(1, "a?"), witness(1, "a?")], 2);
         let votes: Vec<_> = tally.standings.iter().map(|s| (s.votes, s.group, s.agree)).collect();
-        assert_eq!(votes, [(0, 0, 1), (0, 1, 1), (2, 2, 1), (2, 3, 1)]);
+        assert_eq!(votes, [(0, 0, 1), (0, 1, 1), (2, 2, 2), (2, 2, 2)], "nobody is told on the second input");
+        let other = super::tally(&[witness(1, "aa"), witness(1, "a?")], 2);
+        assert_eq!((other.standings[0].group, other.standings[1].group), (0, 1));
     }
 }
