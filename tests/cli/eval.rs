@@ -258,7 +258,7 @@ fn copies_are_run_once_and_counted_each() {
     let report = world.run(&["eval", &file, "--solutions", &samples, "--k", "1,2,4", "--json"]).code(0).json();
     assert_eq!(
         keys(&report),
-        "about ended not_reached pass_at_all pass_at_first pass_at_k problems protection reached_only settings stats"
+        "about by_rank ended not_reached pass_at_all pass_at_first pass_at_k problems protection rank reached_only settings stats"
     );
     let candidates = problems(&report)[0]["candidates"].as_array().unwrap();
     assert_eq!(

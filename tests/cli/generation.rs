@@ -7,7 +7,7 @@ use super::world::{World, candidates, ids, is_even, keys, token_ids};
 
 #[test]
 fn the_object_is_the_one_of_the_contract() {
-    let report = World::new().complete(&["--file", &is_even(), "-n", "8"]);
+    let report = World::new().complete(&["--file", &is_even(), "-n", "8", "--agree", "off"]);
     assert_eq!(keys(&report), "candidates device draft dtype model picked prompt_tokens ranking seed stats");
     assert_eq!(
         keys(&report["stats"]),
@@ -217,4 +217,24 @@ fn a_terminal_shows_progress_and_is_left_clean() {
     let text = screen.screen().contents();
     assert!(!text.contains("prompt: ") && !text.contains("candidates done"), "{text}");
     assert!(text.contains("tokens/s"), "{text}");
+}
+
+/// A function of two lines, and bodies of which most are wrong.
+#[test]
+fn without_tests_most_that_do_the_same_are_picked() {
+    if !super::world::isolated() {
+        return super::skip::as_it_cannot("isolation", "nothing is called without it");
+    }
+    let world = World::new();
+    let file = world.file("a.py", "def last(items):\n    \"\"\"The last of the items.\"\"\"\n    pass\n") + ":last";
+    let texts = ["    return items[0]\n", "    return items[-1]\n", "    return items[len(items) - 1]\n"];
+    let server = super::server::Server::good(super::server::Model::new(&texts));
+    let args = ["complete", "--json", "--file", &file, "--tests", "none", "-n", "3", "--server", &server.address];
+    let report = world.run(&args).code(0).json();
+    assert_eq!(report["agreement"]["groups"], json!([[1, 2], [0]]), "{report}");
+    assert_eq!((&report["ranking"], &report["picked"]), (&json!([1, 2, 0]), &json!(1)));
+    let call = &report["agreement"]["differs"][0]["call"];
+    assert!(call.as_str().unwrap().starts_with("last(["), "{call}");
+    let report = world.run(&[&args[..], &["--agree", "off"]].concat()).code(0).json();
+    assert_eq!((report.get("agreement"), &report["picked"]), (None, &json!(0)));
 }

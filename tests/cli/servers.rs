@@ -28,7 +28,7 @@ fn run(world: &World, args: &[&str], key: Option<&str>) -> Done {
 /// `complete --json` of that function over this server.
 fn complete(world: &World, server: &Server, more: &[&str]) -> Done {
     let file = world.file("a.py", TWICE) + ":twice";
-    let args = ["complete", "--json", "--file", &file, "--server", &server.address];
+    let args = ["complete", "--json", "--file", &file, "--server", &server.address, "--agree", "off"];
     run(world, &[&args[..], more].concat(), None)
 }
 
