@@ -43,6 +43,8 @@ pub struct Run {
     pub pick: Option<usize>,
     /// What candidates do when they are called on the same inputs, as far as it is known.
     pub agreement: Option<Arc<Agreement>>,
+    /// It was said on what call they differ.
+    pub told_apart: bool,
     /// Prompt tokens computed.
     pub prefill: Progress,
     /// When it began, in ms.
@@ -95,6 +97,7 @@ impl Run {
             ended: None,
             summary: None,
             agreement: None,
+            told_apart: false,
             prepares: None,
             stopping: false,
             untested: false,

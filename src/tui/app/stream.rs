@@ -71,9 +71,12 @@ fn take_in(state: &mut State, event: Event) {
     }
 }
 
-/// Says on what input candidates differ, which the user may have to decide.
+/// Says once on what input candidates differ, which the user may have to decide. What was said just now stays.
 fn told_apart(state: &mut State) {
-    let Some(agreement) = state.agreement() else { return };
+    let has_words = state.notice.is_some();
+    let Some(run) = state.run.as_mut().filter(|run| !run.told_apart) else { return };
+    run.told_apart = true;
+    let Some(agreement) = run.agreement.as_deref().filter(|_| !has_words) else { return };
     let (all, groups) = (agreement.candidates(), agreement.groups());
     let (Some(input), Some(most)) = (agreement.telling(), groups.first().map(Vec::len)) else { return };
     let words = if most == 1 { format!("{all} different behaviours") } else { format!("{most} of {all} agree") };
