@@ -18,6 +18,7 @@ pub const RATE_EVERY: u64 = 250;
 
 /// One generation.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // each is a thing of its own
 pub struct Run {
     /// Its name in events; events of other runs are dropped.
     pub id: u64,
