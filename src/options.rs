@@ -95,6 +95,11 @@ impl Settings {
         if given.is_empty() { &self.tests } else { given }
     }
 
+    /// Returns true if candidates are called on the same inputs where that can be done.
+    pub fn compares(&self) -> bool {
+        self.agree != Some(false)
+    }
+
     /// Notes where the value of an option came from.
     pub fn came_from(&mut self, option: &OptionSpec, origin: Origin) {
         let origins = self.origins.entry(option.name).or_default();

@@ -1,12 +1,12 @@
-//! What the candidates of a run agree on, for readers and reports.
+//! Candidates of a run by their behaviour, for readers and reports.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::vote::{Standing, Tally, Witness, tally};
-use crate::trial::{Input, Observed};
+use super::vote::{Standing, Witness, tally};
+use crate::trial::{Effect, Input, Observed};
 
 /// Inputs that a report shows.
 const MOST_SHOWN: usize = 5;
@@ -17,13 +17,15 @@ pub struct Agreement {
     /// The inputs.
     pub inputs: Arc<[Input]>,
     witnesses: Vec<Witness>,
-    tally: Tally,
+    /// By witness.
+    standings: Vec<Standing>,
+    differing: Vec<usize>,
 }
 
-/// What several candidates do on an input.
+/// An outcome of a call, and the candidates that have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What they do, in words.
+    /// The outcome in words.
     pub shown: String,
     /// The candidates, by index.
     pub candidates: Vec<usize>,
@@ -32,10 +34,15 @@ pub struct Answer {
 }
 
 impl Agreement {
-    /// What these witnesses of the inputs agree on.
+    /// The agreement of these witnesses of the inputs.
     pub fn of(inputs: Arc<[Input]>, witnesses: Vec<Witness>) -> Self {
-        let tally = tally(&witnesses, inputs.len());
-        Self { inputs, witnesses, tally }
+        let standings = tally(&witnesses, inputs.len());
+        let mut this = Self { inputs, witnesses, standings, differing: Vec::new() };
+        let kinds = |input: usize| this.answers(input).iter().filter(|answer| answer.is_told).count();
+        let kinds: Vec<usize> = (0..this.inputs.len()).map(kinds).collect();
+        this.differing = (0..kinds.len()).filter(|&input| kinds[input] > 1).collect();
+        this.differing.sort_by_key(|&input| (Reverse(kinds[input]), this.inputs[input].arguments.len()));
+        this
     }
 
     fn place(&self, candidate: usize) -> Option<usize> {
@@ -44,7 +51,7 @@ impl Agreement {
 
     /// The place of a candidate among the others; `None` if it was not called.
     pub fn standing(&self, candidate: usize) -> Option<&Standing> {
-        self.tally.standings.get(self.place(candidate)?)
+        self.standings.get(self.place(candidate)?)
     }
 
     /// The number of candidates that were called.
@@ -52,16 +59,25 @@ impl Agreement {
         self.witnesses.iter().map(|witness| witness.members.len()).sum()
     }
 
-    /// What a candidate does on an input.
+    /// The largest group in words: `5 of 8 agree`.
+    pub fn words(&self) -> String {
+        let (most, all) = (self.standings.iter().map(|standing| standing.agree).max(), self.candidates());
+        match most.unwrap_or_default() {
+            1 if all > 1 => format!("{all} different behaviours"),
+            most => format!("{most} of {all} agree"),
+        }
+    }
+
+    /// The outcome of a candidate's call.
     pub fn observed(&self, candidate: usize, input: usize) -> Option<&Observed> {
         self.witnesses[self.place(candidate)?].observed.get(input)
     }
 
     /// Candidates that do the same everywhere, the largest group first.
     pub fn groups(&self) -> Vec<Vec<usize>> {
-        let count = self.tally.standings.iter().map(|standing| standing.group + 1).max().unwrap_or_default();
+        let count = self.standings.iter().map(|standing| standing.group + 1).max().unwrap_or_default();
         let mut groups = vec![Vec::new(); count];
-        for (standing, witness) in self.tally.standings.iter().zip(&self.witnesses) {
+        for (standing, witness) in self.standings.iter().zip(&self.witnesses) {
             groups[standing.group].extend(&witness.members);
         }
         for group in &mut groups {
@@ -71,9 +87,9 @@ impl Agreement {
         groups
     }
 
-    /// What the candidates do on an input, what most do first.
+    /// The outcomes on an input, those of most candidates first.
     pub fn answers(&self, input: usize) -> Vec<Answer> {
-        let mut all: Vec<(Option<(crate::trial::Effect, &str)>, Answer)> = Vec::new();
+        let mut all: Vec<(Option<(Effect, &str)>, Answer)> = Vec::new();
         for witness in &self.witnesses {
             let Some(observed) = witness.observed.get(input) else { continue };
             let outcome = observed.outcome();
@@ -96,11 +112,8 @@ impl Agreement {
     }
 
     /// The inputs on which candidates differ, those first that tell most of them apart, of these the shortest.
-    pub fn differing(&self) -> Vec<usize> {
-        let kinds = |input: &usize| self.answers(*input).iter().filter(|answer| answer.is_told).count();
-        let mut all: Vec<usize> = (0..self.inputs.len()).filter(|input| kinds(input) > 1).collect();
-        all.sort_by_key(|input| (Reverse(kinds(input)), self.inputs[*input].arguments.len()));
-        all
+    pub fn differing(&self) -> &[usize] {
+        &self.differing
     }
 
     /// The shortest input on which the two largest groups differ.
@@ -136,7 +149,6 @@ impl Agreement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::Effect;
 
     fn found() -> Agreement {
         let input = |text: &str| Input { callee: "f".to_owned(), arguments: text.to_owned(), result: None };
@@ -163,10 +175,11 @@ mod tests {
     fn groups_and_the_shortest_input_that_tells_them_apart() {
         let found = found();
         assert_eq!(found.groups(), [vec![0, 3], vec![1, 2], vec![4]]);
-        assert_eq!((found.telling(), found.differing()), (Some(1), vec![1, 2]));
+        assert_eq!((found.telling(), found.differing()), (Some(1), &[1, 2][..]));
         let answers: Vec<_> = found.answers(1).into_iter().map(|a| (a.shown, a.candidates)).collect();
         assert_eq!(answers, [("0".to_owned(), vec![1, 2, 4]), ("None".to_owned(), vec![0, 3])]);
         assert_eq!((found.standing(3).map(|s| s.agree), found.standing(9)), (Some(2), None));
+        assert_eq!(found.words(), "2 of 5 agree");
         assert_eq!(found.json()["differs"][0]["call"], "f([])");
         assert_eq!(found.answers(0).last().map(|a| (a.is_told, a.candidates.clone())), Some((false, vec![4])));
     }

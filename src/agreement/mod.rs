@@ -20,4 +20,4 @@ mod vote;
 
 pub use found::{Agreement, Answer};
 pub use inputs::{are_called, inputs};
-pub use vote::{Standing, Tally, Witness, tally};
+pub use vote::{Standing, Witness, tally};

@@ -9,7 +9,7 @@ use crate::trial::{Effect, Observed};
 pub struct Witness {
     /// The candidates with this code; the first was called.
     pub members: Vec<usize>,
-    /// What each call did.
+    /// The outcome of each call.
     pub observed: Vec<Observed>,
 }
 
@@ -35,28 +35,20 @@ impl Standing {
     }
 }
 
-/// What the candidates agree on. Pure.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// By witness.
-    pub standings: Vec<Standing>,
-    /// Inputs, those first that tell most groups apart.
-    pub telling: Vec<usize>,
-}
-
-/// Counts the votes of witnesses on so many inputs.
-pub fn tally(witnesses: &[Witness], inputs: usize) -> Tally {
+/// Counts the votes on so many inputs: the standing of each witness. Pure.
+pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
     let outcome = |w: usize, input: usize| witnesses[w].observed.get(input).and_then(Observed::outcome);
     let mut standings = vec![Standing::default(); witnesses.len()];
-    let mut kinds = vec![0_usize; inputs];
-    for (input, kinds) in kinds.iter_mut().enumerate() {
+    // An input that suits none, such as one with a name that is not defined there, tells nothing.
+    let mut counted = Vec::new();
+    for input in 0..inputs {
         let mut votes: HashMap<_, usize> = HashMap::new();
         for (w, witness) in witnesses.iter().enumerate() {
             if let Some(outcome) = outcome(w, input) {
                 *votes.entry(outcome).or_default() += witness.members.len();
             }
         }
-        *kinds = votes.len();
+        counted.extend((!votes.is_empty()).then_some(input));
         for (w, standing) in standings.iter_mut().enumerate() {
             // A call without an outcome that can be compared agrees with nothing.
             standing.votes += outcome(w, input).map_or(0, |outcome| votes[&outcome]);
@@ -66,8 +58,6 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Tally {
         standing.right = witness.observed.iter().filter(|observed| observed.is_right == Some(true)).count();
         standing.returns = witness.observed.iter().any(|observed| observed.effect == Effect::Returned);
     }
-    // An input that suits none, such as one with a name that is not defined there, tells nothing.
-    let counted: Vec<usize> = (0..inputs).filter(|&input| kinds[input] > 0).collect();
     let mut groups: Vec<(usize, usize)> = Vec::new();
     for w in 0..witnesses.len() {
         let same = |&(other, _): &(usize, usize)| {
@@ -84,14 +74,14 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Tally {
     for standing in &mut standings {
         standing.agree = groups[standing.group].1;
     }
-    let mut telling: Vec<usize> = (0..inputs).collect();
-    telling.sort_by_key(|&input| std::cmp::Reverse(kinds[input]));
-    Tally { standings, telling }
+    standings
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agreement::Agreement;
+    use crate::trial::Input;
 
     fn witness(votes: usize, outcomes: &str) -> Witness {
         let observed = |c: char| Observed {
@@ -108,19 +98,21 @@ mod tests {
 
     #[test]
     fn votes_are_counted_input_by_input() {
-        let tally = tally(&[witness(2, "aab"), witness(1, "abb"), witness(3, "!!!"), witness(1, "a")], 3);
-        let votes: Vec<_> = tally.standings.iter().map(|s| (s.votes, s.returns, s.group, s.agree)).collect();
+        let witnesses = [witness(2, "aab"), witness(1, "abb"), witness(3, "!!!"), witness(1, "a")];
+        let standings = tally(&witnesses, 3);
+        let votes: Vec<_> = standings.iter().map(|s| (s.votes, s.returns, s.group, s.agree)).collect();
         assert_eq!(votes, [(4 + 2 + 3, true, 0, 2), (4 + 1 + 3, true, 1, 1), (9, false, 2, 3), (4, true, 3, 1)]);
-        assert_eq!(tally.telling, [1, 0, 2]);
-        assert!(tally.standings[1].order() > tally.standings[2].order(), "those that only raise do not win");
+        let input = Input { callee: "f".to_owned(), arguments: String::new(), result: None };
+        assert_eq!(Agreement::of(vec![input; 3].into(), witnesses.to_vec()).differing(), [1, 0, 2]);
+        assert!(standings[1].order() > standings[2].order(), "those that only raise do not win");
     }
 
     #[test]
     fn calls_that_cannot_be_compared_agree_with_nothing() {
-        let tally = tally(&[witness(1, "??"), witness(1, "??"), witness(1, "a?"), witness(1, "a?")], 2);
-        let votes: Vec<_> = tally.standings.iter().map(|s| (s.votes, s.group, s.agree)).collect();
+        let standings = tally(&[witness(1, "??"), witness(1, "??"), witness(1, "a?"), witness(1, "a?")], 2);
+        let votes: Vec<_> = standings.iter().map(|s| (s.votes, s.group, s.agree)).collect();
         assert_eq!(votes, [(0, 0, 1), (0, 1, 1), (2, 2, 2), (2, 2, 2)], "nobody is told on the second input");
-        let other = super::tally(&[witness(1, "aa"), witness(1, "a?")], 2);
-        assert_eq!((other.standings[0].group, other.standings[1].group), (0, 1));
+        let other = tally(&[witness(1, "aa"), witness(1, "a?")], 2);
+        assert_eq!((other[0].group, other[1].group), (0, 1));
     }
 }

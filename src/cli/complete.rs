@@ -155,7 +155,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         task: job.clone(),
         limits,
         stop_on_pass: args.stop_on_pass || (!args.json && !args.no_stop_on_pass),
-        agree: session.settings.agree != Some(false),
+        agree: session.settings.compares(),
         problem: 0,
     };
     let judge = runner.clone().map(|runner| runner as Arc<dyn Judge>);

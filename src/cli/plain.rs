@@ -185,7 +185,7 @@ pub fn run(session: &Session, job: Job, unprotected: bool) -> Result<u8, Failure
             task: job.clone(),
             limits: session.settings.limits,
             stop_on_pass: session.settings.stop_on_pass,
-            agree: session.settings.agree != Some(false),
+            agree: session.settings.compares(),
             problem: 0,
         };
         let sender = send.clone();

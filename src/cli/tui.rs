@@ -270,7 +270,7 @@ fn open(
         resumed: resumed.map(str::to_owned),
         tests_allowed: unprotected,
         stop_on_pass: session.settings.stop_on_pass,
-        agree: session.settings.agree != Some(false),
+        agree: session.settings.compares(),
         watch: session.settings.watch,
         functions: tui::Functions {
             advice: Some(Arc::new(move |language| advice(&session, Some(language)))),

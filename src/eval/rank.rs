@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::figures::{first, has_passed};
+use super::figures::has_passed;
 use super::plan::Plan;
 use super::problem::{Answer, Problem};
 use super::result::{CandidateResult, ProblemResult};
@@ -71,9 +71,6 @@ fn has_ended(candidate: &CandidateResult) -> bool {
 /// The candidate that agrees most, then the most probable one, then the shorter one.
 fn best(candidates: &[CandidateResult], standings: &[Standing]) -> Option<usize> {
     let mut ended: Vec<&CandidateResult> = candidates.iter().filter(|c| has_ended(c)).collect();
-    if standings.len() != candidates.len() {
-        return first(candidates);
-    }
     let logprob = |c: &CandidateResult| c.mean_logprob.unwrap_or(f32::NEG_INFINITY);
     ended.sort_by(|a, b| {
         let standing = standings[b.index].order().cmp(&standings[a.index].order());
@@ -129,10 +126,10 @@ fn of_problem(
             .map_err(|error| error.to_string())?;
         witnesses.push(Witness { members: vec![origin(candidate)], observed });
     }
-    let tally = tally(&witnesses, inputs.len());
+    let standings = tally(&witnesses, inputs.len());
     let of = |c: &CandidateResult| {
         let at = witnesses.iter().position(|witness| witness.members[0] == origin(c));
-        at.map(|at| tally.standings[at].clone()).unwrap_or_default()
+        at.map(|at| standings[at].clone()).unwrap_or_default()
     };
     Ok(Some(result.candidates.iter().map(of).collect()))
 }

@@ -22,7 +22,7 @@ pub struct Report {
     pub summary: Summary,
     /// The picked candidate.
     pub picked: Option<usize>,
-    /// What the candidates agree on, if they were called.
+    /// The agreement of the candidates, if they were called.
     pub agreement: Option<Arc<Agreement>>,
 }
 

@@ -92,7 +92,7 @@ pub enum Event {
         /// Its text.
         text: String,
     },
-    /// What the candidates that were called so far agree on.
+    /// The agreement of the candidates that were called so far.
     Agreement(Arc<Agreement>),
     /// The candidate picked so far, when it changes.
     Pick(Option<usize>),
@@ -160,7 +160,7 @@ pub struct Outcome {
     pub summary: Summary,
     /// The picked candidate.
     pub picked: Option<usize>,
-    /// What the candidates agree on, if they were called.
+    /// The agreement of the candidates, if they were called.
     pub agreement: Option<Arc<Agreement>>,
 }
 
@@ -178,7 +178,7 @@ struct Slot {
     trial: Option<Arc<AtomicBool>>,
     /// Ends its waiting or running calls.
     calls: Option<Arc<AtomicBool>>,
-    /// What its calls did.
+    /// The outcomes of its calls.
     observed: Option<Vec<Observed>>,
     passed: bool,
     /// True if it has suspicious uses.

@@ -95,11 +95,11 @@ pub enum News {
     Begun,
     /// Its verdict, or a sentence why there is none.
     Ended(Result<Verdict, String>),
-    /// What its calls did, or a sentence why there were none.
+    /// The outcomes of its calls, or a sentence why there are none.
     Called(Result<Vec<Observed>, String>),
 }
 
-/// What is done with a trial.
+/// Kinds of work on a trial.
 enum Doing {
     /// Its tests are run.
     Tests,

@@ -39,6 +39,7 @@ pub fn read(fields: &Fields, serving: &Serving) -> Result<CandidatesRequest, Ref
         let language = job.language().unwrap_or(Language::Python);
         trials.judge.check(language, job.file(), tests).map_err(|error| Refusal::bad(error.to_string()))?;
     }
+    let agree = settings.compares();
     let mut options = settings.generate;
     let window = &serving.window;
     options.stop = job.stop_rules(window, &options.stop.strings, !settings.no_default_stops);
@@ -48,7 +49,7 @@ pub fn read(fields: &Fields, serving: &Serving) -> Result<CandidatesRequest, Ref
         task: job.clone(),
         limits: settings.limits,
         stop_on_pass: fields.flag("stop_on_pass")?,
-        agree: settings.agree != Some(false),
+        agree,
         // Earlier requests are tested first.
         problem: serving.next_number(),
     };

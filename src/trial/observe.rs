@@ -45,7 +45,7 @@ pub enum Effect {
     Unknown,
 }
 
-/// What a call did.
+/// The outcome of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observed {
     /// How it ended.
@@ -63,7 +63,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// What is compared. `None` for a call that agrees with nothing.
+    /// The part that is compared. `None` for a call that agrees with nothing.
     pub fn outcome(&self) -> Option<(Effect, &str)> {
         let is_told = matches!(self.effect, Effect::Returned | Effect::Raised) && !self.is_unsteady;
         is_told.then_some((self.effect, self.key.as_str()))
@@ -78,21 +78,9 @@ impl Observed {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
-    Call {
-        at: usize,
-        effect: Effect,
-        key: String,
-        shown: String,
-        right: Option<bool>,
-        #[serde(default)]
-        value: Option<String>,
-    },
-    Unsteady {
-        unsteady: usize,
-    },
-    Error {
-        error: String,
-    },
+    Call { at: usize, effect: Effect, key: String, shown: String, right: Option<bool>, value: Option<String> },
+    Unsteady { unsteady: usize },
+    Error { error: String },
 }
 
 /// Longest wall time of a candidate's calls, and most starts of its process.

@@ -25,7 +25,7 @@ fn trial(program: &str, file: Option<&Path>, name: &str) -> Trial {
     }
 }
 
-/// What the function `f` of a program does on these arguments.
+/// Outcomes of the function `f` of a program on these arguments.
 fn calls(runner: &Runner, program: &str, arguments: &[&str]) -> Vec<Observed> {
     let inputs: Vec<Input> = arguments.iter().map(|text| input("f", text)).collect();
     let observed = runner.observe(&trial(program, None, "f"), &inputs, &Arc::default()).unwrap();
@@ -47,7 +47,7 @@ fn what_is_equal_has_one_key() {
     let expected = ["1", "1", "1", "0.3", "0.3", "[1, (2)]", "{1: 2, 2: 1}", "{1: 2, 2: 1}", "{1, 3}", "None"];
     assert_eq!(keys(&observed), expected);
     assert_eq!(observed[3].shown, "0.30000000000000004");
-    // What yields, waits, or has fields of its own.
+    // Generators, coroutines, objects with fields.
     let program = "import dataclasses\n\n@dataclasses.dataclass\nclass P:\n    x: int\n\nclass Q:\n    def __init__(self, x):\n        self.x = x\n\n\
                    def g(n):\n    yield from range(n)\n\nasync def h(n):\n    return n\n\ndef f(x):\n    return x\n";
     let observed = calls(&runner, program, &["g(3)", "h(2)", "P(1)", "Q(1)", "Q", "f", "map(str, [1])"]);
@@ -116,7 +116,7 @@ fn code_that_means_harm_costs_only_its_own_calls() {
         assert_eq!((told[0], told[2]), ("0", "2"), "{body}: {observed:?}");
         assert!(told[1] == expected || told[1] == "-", "{body}: {observed:?}");
     }
-    // What floods, forks, replaces parts of the language or writes reports of its own.
+    // Programs that flood, fork, replace parts of the language or write reports of their own.
     let programs = [
         "import sys\n\ndef f(x):\n    while True: sys.stderr.write('x' * 4096)\n",
         "import os\n\ndef f(x):\n    while True: os.fork()\n",

@@ -39,7 +39,7 @@ fn input(text: &str) -> Input {
     Input { callee: call[..open].to_owned(), arguments, result }
 }
 
-/// What calls of a file's functions do. `None` on a machine that cannot run it.
+/// Outcomes of calls of a file's functions. `None` on a machine that cannot run it.
 fn observed(file: &Path, program: &str, calls: &[&str]) -> Option<Vec<Observed>> {
     let trial = trial(file, program);
     let runner = runner(trial.language)?;
@@ -294,14 +294,14 @@ fn candidates_that_do_the_same_agree() {
         Witness { members: vec![candidate], observed }
     };
     let witnesses: Vec<Witness> = (0..bodies.len()).map(witness).collect();
-    let standings = tally(&witnesses, inputs.len()).standings;
+    let standings = tally(&witnesses, inputs.len());
     let best = (0..bodies.len()).max_by_key(|&candidate| standings[candidate].order()).unwrap();
     assert!([0, 2].contains(&best), "{standings:?}");
     assert_eq!(standings.iter().map(|standing| standing.right).collect::<Vec<_>>(), [1, 1, 1, 0]);
     assert!(standings[0].group != standings[1].group && standings[1].agree == 1, "{standings:?}");
 }
 
-/// What each kind of TypeScript project needs is tried without its tools, by packages that stand in for them.
+/// The needs of each kind of TypeScript project are tried without its tools, by packages that stand in for them.
 #[test]
 fn typescript_is_read_by_what_its_project_has() {
     let Some(runner) = runner(Language::JavaScript) else { return };

@@ -2,12 +2,10 @@
 //! example.
 
 use super::action::test_all_again;
-use super::candidate::Testing;
 use super::effect::Effect;
-use super::run::Run;
 use super::state::State;
 use crate::agreement::Agreement;
-use crate::trial::Effect as End;
+use crate::trial::{Effect as End, Observed};
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
 
@@ -16,9 +14,9 @@ use crate::tui::keymap::{Action, Context};
 pub struct Check {
     /// The call as it is written.
     pub call: String,
-    /// What it does: its kind and its key.
+    /// Its kind and its key.
     pub outcome: (End, String),
-    /// In words.
+    /// The outcome in words.
     pub shown: String,
 }
 
@@ -26,19 +24,23 @@ impl Check {
     /// True or false if a candidate answers right or not; `None` if it was not called so.
     pub fn is_met(&self, agreement: &Agreement, candidate: usize) -> Option<bool> {
         let input = agreement.inputs.iter().position(|input| input.text() == self.call)?;
-        let observed = agreement.observed(candidate, input)?;
-        Some(observed.outcome() == Some((self.outcome.0, self.outcome.1.as_str())))
+        Some(self.is(agreement.observed(candidate, input)?))
+    }
+
+    /// Returns true if a call has the right outcome.
+    fn is(&self, observed: &Observed) -> bool {
+        observed.outcome() == Some((self.outcome.0, self.outcome.1.as_str()))
     }
 }
 
 /// The inputs that the table shows: those on which candidates differ, else all.
 pub fn rows(agreement: &Agreement) -> Vec<usize> {
     let differing = agreement.differing();
-    if differing.is_empty() { (0..agreement.inputs.len()).collect() } else { differing }
+    if differing.is_empty() { (0..agreement.inputs.len()).collect() } else { differing.to_vec() }
 }
 
 impl State {
-    /// What the candidates of the shown run agree on.
+    /// The agreement of the candidates of the shown run.
     pub fn agreement(&self) -> Option<&Agreement> {
         self.run.as_ref()?.agreement.as_deref()
     }
@@ -55,15 +57,21 @@ impl State {
         rows.get(self.calls?.min(rows.len().saturating_sub(1))).copied()
     }
 
-    /// With checks the pick is the best ranked candidate that meets them, and with tests passed them.
+    /// If anything is checked, picks anew.
     pub(super) fn pick_by_checks(&mut self) {
-        let (has_tests, is_checked) = (self.has_tests(), !self.checks.is_empty());
-        let Some(run) = self.run.as_ref().filter(|run| is_checked && !run.is_live()) else { return };
+        if !self.checks.is_empty() {
+            self.pick_best();
+        }
+    }
+
+    /// Picks the best ranked candidate that meets all checks, and with tests passed them, marked ones last.
+    fn pick_best(&mut self) {
+        let has_tests = self.has_tests();
+        let Some(run) = self.run.as_ref().filter(|run| !run.is_live()) else { return };
         let fits = |&c: &usize| {
-            let passed = !has_tests || matches!(run.testing(c), testing @ Testing::Done(_) if testing.passed());
-            passed && run.candidates[c].is_whole() && self.unmet(c).is_none()
+            (!has_tests || run.testing(c).passed()) && run.candidates[c].is_whole() && self.unmet(c).is_none()
         };
-        let rank = |&c: &usize| run.candidates[c].rank.unwrap_or(usize::MAX);
+        let rank = |&c: &usize| (run.testing(c).is_marked(), run.candidates[c].rank.unwrap_or(usize::MAX));
         let pick = (0..run.candidates.len()).filter(fits).min_by_key(rank);
         if let Some(run) = &mut self.run {
             run.picked(pick);
@@ -102,7 +110,7 @@ fn answer(state: &mut State, number: usize) {
         return state.say(format!("there is no answer {}", number + 1));
     };
     let observed = answer.candidates.first().and_then(|&c| agreement.observed(c, input));
-    let Some((end, key)) = observed.and_then(crate::trial::Observed::outcome) else {
+    let Some((end, key)) = observed.and_then(Observed::outcome) else {
         return state.say("that says nothing that another candidate could do as well");
     };
     let call = agreement.inputs[input].text();
@@ -127,16 +135,7 @@ fn forget(state: &mut State) {
         return state.say(format!("nothing was said about {call}"));
     }
     state.say(format!("{call} is open again"));
-    if state.checks.is_empty() {
-        let by_rank =
-            |run: &Run| (0..run.candidates.len()).min_by_key(|&c| run.candidates[c].rank.unwrap_or(usize::MAX));
-        let has_tests = state.has_tests();
-        if let Some(run) = state.run.as_mut().filter(|run| !has_tests && !run.is_live()) {
-            run.picked(by_rank(run));
-        }
-    } else {
-        state.pick_by_checks();
-    }
+    state.pick_best();
 }
 
 /// Writes the answer to the selected call as an example into the stub. It is written with the candidate, and
@@ -169,9 +168,7 @@ fn with_example(state: &State) -> Result<(String, String), String> {
     let check = state.checks.iter().find(|check| check.call == call);
     let check = check.ok_or_else(|| format!("first say which answer to {call} is right: press its number"))?;
     let count = state.run.as_ref().map_or(0, |run| run.candidates.len());
-    let observed = (0..count)
-        .filter_map(|c| agreement.observed(c, input))
-        .find(|observed| observed.outcome() == Some((check.outcome.0, check.outcome.1.as_str())));
+    let observed = (0..count).filter_map(|c| agreement.observed(c, input)).find(|observed| check.is(observed));
     let observed = observed.ok_or("no candidate gives that answer any more")?;
     let result = match check.outcome.0 {
         End::Raised => format!("Traceback (most recent call last):\n    ...\n{}", observed.shown),
@@ -179,9 +176,8 @@ fn with_example(state: &State) -> Result<(String, String), String> {
     };
     let target = state.job.target().ok_or("there is no function with documentation")?;
     // Nothing is printed for None.
-    let result = if result == "None" && check.outcome.0 == End::Returned { String::new() } else { result };
-    let call = if result.is_empty() { format!("{call} is None") } else { call };
-    let result = if result.is_empty() { "True".to_owned() } else { result };
+    let is_none = check.outcome.0 == End::Returned && result == "None";
+    let (call, result) = if is_none { (format!("{call} is None"), "True".to_owned()) } else { (call, result) };
     Ok((target.stub_with_example(&call, &result)?, call))
 }
 
@@ -198,7 +194,7 @@ pub(in crate::tui) mod tests {
 
     const STUB: &str = "def mean(numbers):\n    \"\"\"The mean; 0 of nothing.\"\"\"\n";
 
-    /// What `mean` does on three inputs, for three candidates; the first two agree and are wrong.
+    /// Outcomes of `mean` on three inputs for three candidates; the first two agree and are wrong.
     fn agreement() -> Agreement {
         let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), result: None };
         let inputs: Vec<Input> = ["[1, 2]", "[]", "[3]"].map(input).into();

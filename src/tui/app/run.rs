@@ -42,7 +42,7 @@ pub struct Run {
     pub moved: bool,
     /// The candidate to take, if there is one already.
     pub pick: Option<usize>,
-    /// What candidates do when they are called on the same inputs, as far as it is known.
+    /// The agreement of the candidates that were called so far.
     pub agreement: Option<Arc<Agreement>>,
     /// It was said on what call they differ.
     pub told_apart: bool,

@@ -9,7 +9,7 @@ use crate::engine::{Event as From, FinishReason};
 use crate::job::{Event, label};
 use crate::trial::Verdict;
 use crate::tui::keymap::{Action, Context};
-use crate::untrusted::clean;
+use crate::untrusted::{clean, clean_line};
 
 /// Takes an event of a run in. Events of runs before the newest one are dropped.
 pub fn job(state: &mut State, id: u64, event: Event) {
@@ -71,18 +71,16 @@ fn take_in(state: &mut State, event: Event) {
     }
 }
 
-/// Says once on what input candidates differ, which the user may have to decide. What was said just now stays.
+/// Says once on what input candidates differ, which the user may have to decide. Other words stay.
 fn told_apart(state: &mut State) {
     let has_words = state.notice.is_some();
     let Some(run) = state.run.as_mut().filter(|run| !run.told_apart) else { return };
     run.told_apart = true;
     let Some(agreement) = run.agreement.as_deref().filter(|_| !has_words) else { return };
-    let (all, groups) = (agreement.candidates(), agreement.groups());
-    let (Some(input), Some(most)) = (agreement.telling(), groups.first().map(Vec::len)) else { return };
-    let words = if most == 1 { format!("{all} different behaviours") } else { format!("{most} of {all} agree") };
-    let call = agreement.inputs[input].text();
+    let Some(input) = agreement.telling() else { return };
+    let (words, call) = (agreement.words(), clean_line(&agreement.inputs[input].text(), 60));
     let key = state.key_name(Context::Panes, Action::Calls);
-    state.say(format!("{words}; they differ on {}: {key} shows it", crate::untrusted::clean_line(&call, 60)));
+    state.say(format!("{words}; they differ on {call}: {key} shows it"));
 }
 
 /// Takes in what the source says.

@@ -1,4 +1,4 @@
-//! The table of calls: a row for each input, a column for each candidate, and the answers to the selected one.
+//! The table of calls: a row for each input, a column for each candidate, and below it the answers.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -22,7 +22,14 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         0 => format!(" {inputs} calls, all do the same "),
         _ => format!(" {inputs} calls, they differ on {differing} "),
     };
-    rule(buf, area, area.y, look, (&summary(agreement), look.style(Role::Title)), (&right, look.style(Role::Muted)));
+    rule(
+        buf,
+        area,
+        area.y,
+        look,
+        (&format!(" calls: {} ", agreement.words()), look.style(Role::Title)),
+        (&right, look.style(Role::Muted)),
+    );
     let shown: Vec<usize> = run.shown().into_iter().filter(|&c| agreement.standing(c).is_some()).collect();
     let all = rows(agreement);
     let selected = state.calls.unwrap_or(0).min(all.len().saturating_sub(1));
@@ -92,15 +99,5 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         put(buf, detail, detail.x, y, &line, look.style(role));
         let x = detail.right().saturating_sub(text::width(&names) as u16 + 1);
         put(buf, detail, x, y, &names, look.style(Role::Muted));
-    }
-}
-
-/// `calls: 5 of 8 agree`.
-fn summary(agreement: &crate::agreement::Agreement) -> String {
-    let groups = agreement.groups();
-    let most = groups.first().map_or(0, Vec::len);
-    match (most, agreement.candidates()) {
-        (1, all) if all > 1 => format!(" calls: {all} different behaviours "),
-        (most, all) => format!(" calls: {most} of {all} agree "),
     }
 }

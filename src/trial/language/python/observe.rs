@@ -15,7 +15,7 @@ struct Request<'a> {
     kept: &'a [PathBuf],
     lone: bool,
     distribution: Option<&'a Distribution>,
-    /// The file with the candidate, relative to the start folder.
+    /// The file with the candidate, in the copy.
     file: &'a Path,
     inputs: &'a [Input],
 }

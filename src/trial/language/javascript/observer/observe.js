@@ -155,7 +155,7 @@
     return { effect: 'returned', key, shown, right, value: isPlain ? shown : undefined };
   };
 
-  // What a call does: its kind, a key that is equal for calls that do the same, and words for the reader.
+  // Makes a call and tells its kind, a key that is equal for calls that do the same, and words for the reader.
   const call = (item, done) => {
     let outcome;
     let waits;
@@ -305,7 +305,7 @@
     try {
       complete(exported);
     } catch {
-      // What cannot be read has no names.
+      // An export that cannot be read has no names.
     }
     setImmediate(begin);
   };
