@@ -5,8 +5,8 @@
 
 Everything follows from the arguments and the version of Python: the same call writes the same bytes.
 
-Parts: generated exercises (`exercises.py`), and functions with docstrings and whole files of the standard library of the running Python (PSF-2.0). A
-document that shares eight words in a row with a benchmark docstring is dropped (`contamination.py`).
+Parts: generated exercises (`exercises.py`), and functions with docstrings and whole files of the standard library of the running Python (PSF-2.0) and of
+the folders after `--code`. A document that shares eight words in a row with a benchmark docstring is dropped (`contamination.py`).
 
 Every document begins with `<|endoftext|>`, so that a model learns to stop where a function ends. Of the exercises one in ten stands directly behind
 another without it, for functions that follow each other in a file. Fill-in-the-middle: 30 % of functions and files and 10 % of the exercises are
@@ -21,6 +21,8 @@ import random
 import subprocess
 import sys
 import sysconfig
+from itertools import islice
+from multiprocessing import Pool
 from pathlib import Path
 
 import numpy as np
@@ -45,21 +47,22 @@ def main():
     out = Path(arguments.out)
     out.mkdir(parents=True, exist_ok=True)
     keep_out = Filter(arguments.keep_out)
-    exercises = read(generate(out, arguments, "train", arguments.exercises), keep_out)
-    functions, files = standard_library(keep_out)
+    jobs = arguments.jobs
+    exercises = read(generate(out, arguments, "train", arguments.exercises), keep_out, jobs)
+    functions, files = code([sysconfig.get_path("stdlib"), *arguments.code], keep_out, jobs)
     for path in arguments.texts:
-        functions += read(path, keep_out)
+        functions += read(path, keep_out, jobs)
     print(f"{len(exercises)} exercises, {len(functions)} functions, {len(files)} files", flush=True)
     rng = random.Random(arguments.seed)
     tokenizer = make_tokenizer(out / "tokenizer.json", arguments.vocabulary, exercises, functions, files, rng)
     for name, documents, fim in (("exercises", exercises, 0.1), ("functions", functions, 0.3), ("files", files, 0.3)):
         rng.shuffle(documents)
         held_out = documents[: len(documents) // 200] if name != "exercises" else []
-        write(out / f"{name}.npy", tokenizer, documents[len(held_out) :], fim, rng, join=name == "exercises")
+        write(out / f"{name}.npy", tokenizer, documents[len(held_out) :], fim, arguments, join=name == "exercises")
         if held_out:
-            write(out / f"{name}_heldout.npy", tokenizer, held_out, 0.0, rng)
-    held_out = read(generate(out, arguments, "heldout", 200), keep_out)
-    write(out / "exercises_heldout.npy", tokenizer, held_out, 0.0, rng)
+            write(out / f"{name}_heldout.npy", tokenizer, held_out, 0.0, arguments)
+    held_out = read(generate(out, arguments, "heldout", 200), keep_out, jobs)
+    write(out / "exercises_heldout.npy", tokenizer, held_out, 0.0, arguments)
 
 
 def parse():
@@ -67,6 +70,7 @@ def parse():
     parser.add_argument("--out", required=True, help="folder for tokenizer.json and *.npy")
     parser.add_argument("--exercises", type=int, default=300_000, help="number of generated exercises")
     parser.add_argument("--texts", nargs="*", default=[], help="further JSON lines with a `text` each, treated like functions")
+    parser.add_argument("--code", nargs="*", default=[], help="folders of Python code beside the standard library, of permissive licences")
     parser.add_argument("--keep-out", nargs="*", default=[], help="problem files whose docstrings must not occur")
     parser.add_argument("--more-of", help="how many times as often as usual each task comes, as `weak.py` writes it")
     parser.add_argument("--vocabulary", type=int, default=4096)
@@ -90,36 +94,64 @@ def generate(out, arguments, split, number):
     return path
 
 
-def read(path, keep_out):
-    with open(path, encoding="utf-8") as lines:
-        texts = (json.loads(line)["text"].rstrip("\n") + "\n" for line in lines)
-        return [text for text in texts if not keep_out.meets(text)]
+def read(path, keep_out, jobs):
+    """The texts of a file of JSON lines, but for those that meet a benchmark."""
+    with open(path, encoding="utf-8") as lines, Pool(jobs, keep, (kept, keep_out)) as pool:
+        return [text for part in pool.imap(kept, pieces(lines)) for text in part]
 
 
-def standard_library(keep_out):
-    """Functions with docstrings, and files of at most 32 KiB, of the running Python's standard library, in the order of their names."""
+# A process's first argument, which is too large to go with each piece of its work.
+HELD = {}
+
+
+def keep(function, value):
+    HELD[function] = value
+
+
+def kept(lines):
+    texts = (json.loads(line)["text"].rstrip("\n") + "\n" for line in lines)
+    return [text for text in texts if not HELD[kept].meets(text)]
+
+
+def pieces(items, size=2000):
+    """Lists of so many of the items, in their order: what one process takes at a time."""
+    items = iter(items)
+    while piece := list(islice(items, size)):
+        yield piece
+
+
+def code(roots, keep_out, jobs):
+    """Functions with docstrings, and files of at most 32 KiB, of folders of Python code, in the order of their names."""
+    inside = ((path, LEFT_OUT & set(path.relative_to(root).parts)) for root in roots for path in sorted(Path(root).rglob("*.py")))
+    paths = (path for path, left_out in inside if not left_out)
     functions, files = [], []
-    root = Path(sysconfig.get_path("stdlib"))
-    for path in sorted(root.rglob("*.py")):
-        if LEFT_OUT & set(path.relative_to(root).parts):
-            continue
-        try:
-            source = path.read_text(encoding="utf-8").replace("\r\n", "\n")
-            tree = ast.parse(source)
-        except (UnicodeDecodeError, SyntaxError, ValueError):
-            continue
-        head = source[:3000]
-        if any(word in head for word in ("General Public License", "Mozilla Public", "LGPL")):
-            continue
-        if len(source) <= 32 << 10 and not keep_out.meets(source):
-            files.append(source.rstrip("\n") + "\n")
-        lines = source.splitlines(keepends=True)
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(node) and len(node.body) > 1:
-                first = min([node.lineno] + [d.lineno for d in node.decorator_list]) - 1
-                text = dedent(lines[first : node.end_lineno])
-                if text and len(text) < 6000 and not keep_out.meets(text):
-                    functions.append(text)
+    with Pool(jobs, keep, (read_code, keep_out)) as pool:
+        for some, whole in pool.imap(read_code, paths, 16):
+            functions += some
+            files += whole
+    return functions, files
+
+
+def read_code(path):
+    """The functions of a file and, in a list, the file; nothing of what has another licence than its folder."""
+    meets = HELD[read_code].meets
+    try:
+        source = path.read_text(encoding="utf-8").replace("\r\n", "\n")
+        tree = ast.parse(source)
+    except (OSError, UnicodeDecodeError, SyntaxError, ValueError, RecursionError):
+        return [], []
+    head = source[:3000]
+    if any(word in head for word in ("General Public License", "Mozilla Public", "LGPL")):
+        return [], []
+    files = [source.rstrip("\n") + "\n"] if len(source) <= 32 << 10 and not meets(source) else []
+    functions = []
+    lines = source.splitlines(keepends=True)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and ast.get_docstring(node) and len(node.body) > 1:
+            first = min([node.lineno] + [d.lineno for d in node.decorator_list]) - 1
+            text = dedent(lines[first : node.end_lineno])
+            if text and len(text) < 6000 and not meets(text):
+                functions.append(text)
     return functions, files
 
 
@@ -162,20 +194,29 @@ def make_tokenizer(path, vocabulary, exercises, functions, files, rng):
     return tokenizer
 
 
-def write(path, tokenizer, documents, fim, rng, join=False):
+def write(path, tokenizer, documents, fim, arguments, join=False):
     """Writes the tokens of all documents, one after the other, as one array of uint16."""
-    end = tokenizer.token_to_id(END)
-    parts = []
-    for start in range(0, len(documents), 2000):
-        for text in documents[start : start + 2000]:
-            if rng.random() < fim:
-                parts.append([end] + rearranged(tokenizer, text, rng))
-            else:
-                ids = tokenizer.encode(text, add_special_tokens=False).ids
-                parts.append(ids if join and parts and rng.random() < 0.1 else [end] + ids)
-    tokens = np.concatenate([np.array(part, dtype=np.uint16) for part in parts]) if parts else np.zeros(0, np.uint16)
+    work = ((piece, fim, join, f"{arguments.seed}:{path.name}:{number}") for number, piece in enumerate(pieces(documents)))
+    with Pool(arguments.jobs, keep, (tokens_of, tokenizer)) as pool:
+        parts = list(pool.imap(tokens_of, work))
+    tokens = np.concatenate(parts) if parts else np.zeros(0, np.uint16)
     np.save(path, tokens)
     print(f"{path.name}: {len(documents)} documents, {len(tokens)} tokens", flush=True)
+
+
+def tokens_of(work):
+    """The tokens of a piece of the documents; its random choices follow from its place, whoever takes it."""
+    documents, fim, join, seed = work
+    tokenizer, rng = HELD[tokens_of], random.Random(seed)
+    end = tokenizer.token_to_id(END)
+    tokens = []
+    for text in documents:
+        if rng.random() < fim:
+            tokens += [end] + rearranged(tokenizer, text, rng)
+        else:
+            beside = join and tokens and rng.random() < 0.1
+            tokens += ([] if beside else [end]) + tokenizer.encode(text, add_special_tokens=False).ids
+    return np.array(tokens, dtype=np.uint16)
 
 
 def rearranged(tokenizer, text, rng):

@@ -34,7 +34,7 @@ from muon import Optimizer
 from network import SHAPES, Network, describe, export, load
 
 # Share of each part in a batch: at first, and while the learning rate falls.
-MIX = {"exercises": (0.45, 0.80), "functions": (0.20, 0.15), "files": (0.35, 0.05)}
+MIX = {"exercises": (0.80, 0.86), "functions": (0.10, 0.11), "files": (0.10, 0.03)}
 MIX_CPU = {"exercises": (0.94, 0.97), "functions": (0.06, 0.03), "files": (0.0, 0.0)}
 WARM_UP = 100
 # How much a token counts that stands before the body of an exercise.
@@ -96,7 +96,7 @@ def parse():
     a = parser.parse_args()
     if a.average and not a.resume:
         parser.error("--average goes with --resume: it is the mean of the checkpoint in --out and of others")
-    a.batch = a.batch or (512 if torch.cuda.is_available() else 8)
+    a.batch = a.batch or (256 if torch.cuda.is_available() else 8)
     return a
 
 
@@ -162,8 +162,8 @@ class Run:
         return steps / self.a.steps if self.a.steps else seconds / (60 * self.a.minutes)
 
     def train(self, save):
-        forward = torch.compile(self.network) if self.device.type == "cuda" else self.network
-        teach = torch.compile(self.teacher) if self.teacher and self.device.type == "cuda" else self.teacher
+        # A draft model is too small, and its texts of too many lengths, for compiling to pay.
+        forward = torch.compile(self.network) if self.device.type == "cuda" and not self.teacher else self.network
         begun = last_save = last_word = time.monotonic()
         before, steps, mean = self.seconds, 0, None
         stopped = []
@@ -181,7 +181,7 @@ class Run:
                 total = loss
                 if taught:
                     with torch.no_grad():
-                        wanted = teach(tokens[:, :-1])
+                        wanted = self.teacher(tokens[:, :-1])
                     total = 0.3 * loss + 0.7 * divergence(wanted, logits, weights)
             total.backward()
             self.optimizer.step(scale)
@@ -203,7 +203,7 @@ class Run:
     def texts_of_teacher(self):
         """Documents that the teacher goes on with from their first third, at temperature 0.8. Writing them costs far more than learning from them, so that they are used several times."""
         # A processor writes slower, in comparison.
-        fresh_every, kept = (2, 1) if self.device.type == "cuda" else (16, 12)
+        fresh_every, kept = (8, 6) if self.device.type == "cuda" else (16, 12)
         if self.asked % fresh_every == 0:
             size = min(self.a.batch, 64)
             length = min(self.a.context + 1, 192 if self.device.type == "cuda" else 128)

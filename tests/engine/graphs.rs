@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::architectures::without_last_layer;
-use super::emulator::{Counts, LATE, counts, gpu};
+use super::emulator::{Counts, LATE, counts, gpu, is_emulated};
 use super::network::{model, tokens};
 use super::toy::cases::WARM;
 use bass_tui::backend::cuda::{CudaNetwork, Gpu};
@@ -86,6 +86,9 @@ fn steps_are_two_graphs_and_one_wait_and_give_the_tokens_of_single_launches() {
         let (expected, single) = steps(&gpu, case, true, Some(1.1), (24, |_| 3));
         let (found, counted) = steps(&gpu, case, false, Some(1.1), (24, |_| 3));
         assert_eq!(found, expected, "{case} on device {number}");
+        if !is_emulated() {
+            continue;
+        }
         let of = |counts: &[Counts], of: fn(&Counts) -> u64| counts.iter().map(of).sum::<u64>();
         assert!(single.iter().all(|step| step.graph_launches == 0 && step.launches > 40), "{single:?}");
         for step in &counted[2..] {
@@ -109,6 +112,9 @@ fn draft_lengths_that_change_come_back_to_their_graphs() {
         let (expected, _) = steps(&gpu, "llama", true, None, (27, length));
         let (found, counted) = steps(&gpu, "llama", false, None, (27, length));
         assert_eq!(found, expected);
+        if !is_emulated() {
+            continue;
+        }
         let launched = |counts: &[Counts]| counts.iter().map(|step| step.launches).sum::<u64>();
         let (first, last) = (launched(&counted[..9]), launched(&counted[18..]));
         assert!(number > 0 || last < first / 4, "{last} after {first}: {counted:#?}");

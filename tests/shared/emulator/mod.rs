@@ -119,6 +119,15 @@ pub fn real() -> Option<usize> {
     std::env::var(GPU_VARIABLE).ok().map(|number| number.parse().expect("TEST_GPU is a number"))
 }
 
+/// Whether devices are the emulator's, which counts launches and has little memory; a sentence where a GPU is.
+#[allow(dead_code, reason = "not every test program does")]
+pub fn is_emulated() -> bool {
+    if real().is_some() {
+        super::skip::as_it_cannot("TEST_GPU names a GPU", "what it launches, and where its memory ends");
+    }
+    real().is_none()
+}
+
 /// The emulator's device with this number, or the real one; `None`, and a sentence, where the emulator cannot
 /// be compiled.
 pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
