@@ -199,6 +199,7 @@ pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
         themes_dir: std::path::PathBuf::new(),
         tests_allowed: false,
         stop_on_pass: false,
+        rounds: 1,
         agree: true,
         watch: false,
         functions: Functions::default(),

@@ -53,6 +53,8 @@ pub struct Settings {
     pub tests: Vec<String>,
     /// Candidates are called on the same inputs and compared; `None`: where that can be done.
     pub agree: Option<bool>,
+    /// Most rounds of candidates while all fail their tests.
+    pub rounds: usize,
     /// On the screen, the first pass ends what is still being written.
     pub stop_on_pass: bool,
     /// The screen follows the editor.
@@ -131,6 +133,7 @@ impl Default for Settings {
             python: None,
             tests: Vec::new(),
             agree: None,
+            rounds: 2,
             stop_on_pass: false,
             watch: false,
             history: true,
@@ -143,6 +146,9 @@ impl Default for Settings {
         }
     }
 }
+
+/// Most rounds of candidates, the first included.
+pub const MOST_ROUNDS: usize = 3;
 
 /// Options that a command takes together; a set of them is a sum.
 pub const MODELS: u16 = 1;
@@ -537,6 +543,16 @@ pub static ALL: &[OptionSpec] = &[
             Some(())
         },
         show: |s| json!(s.agree.map_or("auto", |agree| if agree { "on" } else { "off" })),
+    },
+    OptionSpec {
+        name: "rounds",
+        group: COMPARING,
+        value: "R",
+        expected: "1 to 3 rounds",
+        help: "While all candidates fail their tests, write as many again, half of them from a prompt that tells of one that \
+               failed and what its tests said; at most R rounds, 1 to 3 [default: 2]",
+        read: |s, t| within(t, 1..=MOST_ROUNDS).map(|rounds| s.rounds = rounds),
+        show: |s| json!(s.rounds),
     },
     OptionSpec {
         name: "tests",

@@ -156,6 +156,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         limits,
         stop_on_pass: args.stop_on_pass || (!args.json && !args.no_stop_on_pass),
         agree: session.settings.compares(),
+        rounds: Some(session.rounds(&source)),
         problem: 0,
     };
     let judge = runner.clone().map(|runner| runner as Arc<dyn Judge>);
@@ -433,6 +434,7 @@ mod tests {
             },
             limits: Limits::default(),
             deadline: None,
+            rounds: None,
         };
         let (send, receive) = channel();
         let mut result = None;

@@ -21,8 +21,8 @@ use crate::eval::{
     self, Answer, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Rank, Report, ResultsFile,
     RunError, Setting, Unready,
 };
-use crate::job::TrialPool;
-use crate::options::{self, GENERATION, SAMPLING, Settings, TESTS, duration};
+use crate::job::{Retry, Rounds, TrialPool};
+use crate::options::{self, GENERATION, MOST_ROUNDS, SAMPLING, Settings, TESTS, duration};
 use crate::sampling::Accept;
 use crate::source::SourceInfo;
 use crate::trial::Runner;
@@ -81,6 +81,13 @@ pub struct Args {
     /// that does what most do when they are called on the same inputs (agreement), which tells all three
     #[arg(long, value_name = "random|logprob|agreement", default_value = "logprob", value_parser = rank, help_heading = "Evaluation")]
     rank: Rank,
+    /// Rounds of candidates while all fail, 1 to 3; figures but those of rounds are of the first
+    #[arg(long, value_name = "R", default_value_t = 1, value_parser = rounds, help_heading = "Evaluation")]
+    rounds: usize,
+    /// What the candidates of further rounds are written from: the same prompt, warmer (fresh), one that tells
+    /// of a candidate that failed and what its tests said (facts), or half of each (mixed)
+    #[arg(long, value_name = "fresh|facts|mixed", default_value = "mixed", value_parser = retry, help_heading = "Evaluation")]
+    retry: Retry,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -124,6 +131,11 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         },
         limits,
         deadline: args.deadline.and_then(|time| Instant::now().checked_add(time)),
+        rounds: source.clone().filter(|_| args.rounds > 1).map(|source| Rounds {
+            most: args.rounds,
+            source,
+            with: args.retry,
+        }),
     };
 
     let (mut file, before) = match &args.results {
@@ -192,6 +204,15 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
 fn time(text: &str) -> Result<Duration, &'static str> {
     duration(text).ok_or("expected a time such as 90s or 2m")
+}
+
+fn rounds(text: &str) -> Result<usize, &'static str> {
+    text.parse().ok().filter(|rounds| (1..=MOST_ROUNDS).contains(rounds)).ok_or("expected 1 to 3 rounds")
+}
+
+fn retry(text: &str) -> Result<Retry, &'static str> {
+    let retry = Retry::ALL.into_iter().find(|retry| retry.name() == text);
+    retry.ok_or("expected fresh, facts or mixed")
 }
 
 fn rank(text: &str) -> Result<Rank, &'static str> {
@@ -296,6 +317,10 @@ impl Args {
             return Header { form: Header::FORM, settings, about };
         };
         settings.extend(values(GENERATION | SAMPLING));
+        if self.rounds > 1 {
+            settings.insert("rounds".into(), self.rounds.into());
+            settings.insert("retry".into(), self.retry.name().into());
+        }
         settings.extend([("model".to_owned(), json!(model.model)), ("dtype".to_owned(), json!(model.dtype))]);
         let length = settings.remove("draft-length").unwrap_or_default();
         // With the coupled rule drafts affect only the time.

@@ -18,7 +18,7 @@ use super::tui::print_code;
 use crate::code::Applied;
 use crate::history::Recorder;
 use crate::job::{Ask, Event, Job, Judge, Outcome, Report, Run, Task, TrialPool, label};
-use crate::source::{self, FinishReason, Request};
+use crate::source::{self, FinishReason, Request, Source};
 use crate::tui::terminal;
 use crate::untrusted::{clean, framed};
 
@@ -84,6 +84,10 @@ impl Printer<'_> {
 impl Follower for Printer<'_> {
     fn event(&mut self, event: &Event) {
         match event {
+            Event::Round { candidates, told, .. } => {
+                self.texts.resize(candidates.end, String::new());
+                (self.out)(&format!("{}\n\n", super::progress::round(candidates, *told)));
+            }
             Event::Source(source::Event::Broken { candidate, why }) => {
                 self.broken.insert(*candidate, framed(why));
             }
@@ -170,7 +174,8 @@ pub fn run(session: &Session, job: Job, unprotected: bool) -> Result<u8, Failure
     }
     let sandbox = runner.as_ref().filter(|_| job.has_tests()).map(|runner| runner.protection().summary.clone());
     let pool = runner.map(|runner| TrialPool::new(runner as Arc<dyn Judge>)).transpose().map_err(Failure::internal)?;
-    let source = session.opener(Session::models_keeping_prompts)?(None).map_err(|error| unusable(&error))?;
+    let source: Arc<dyn Source> =
+        Arc::from(session.opener(Session::models_keeping_prompts)?(None).map_err(|error| unusable(&error))?);
     let window = source.window();
     let mut options = session.settings.generate.clone();
     options.stop = job.stop_rules(&window, &options.stop.strings, !session.settings.no_default_stops);
@@ -186,6 +191,7 @@ pub fn run(session: &Session, job: Job, unprotected: bool) -> Result<u8, Failure
             limits: session.settings.limits,
             stop_on_pass: session.settings.stop_on_pass,
             agree: session.settings.compares(),
+            rounds: Some(session.rounds(&source)),
             problem: 0,
         };
         let sender = send.clone();

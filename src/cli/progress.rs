@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::io::IsTerminal;
+use std::ops::Range;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,14 @@ impl Line {
         (self.seen && self.drawn.is_none_or(|last| now - last >= EVERY)).then_some(now)
     }
 
+    /// Writes a sentence above the line, if it may be seen.
+    fn say(&mut self, sentence: &str) {
+        if self.seen {
+            self.drawn = None;
+            say(&format!("{}bass-tui: {sentence}\n", Self::CLEAR));
+        }
+    }
+
     /// Replaces the line by `text`.
     pub fn draw(&mut self, text: &str) {
         self.drawn = Some(Instant::now());
@@ -52,6 +61,13 @@ impl Drop for Line {
             say(Self::CLEAR);
         }
     }
+}
+
+/// The sentence about a further round of candidates.
+pub fn round(candidates: &Range<usize>, told: usize) -> String {
+    let (before, more) = (candidates.start, candidates.len());
+    let told = if told == 0 { String::new() } else { format!(", {told} of them told of one that failed") };
+    format!("none of {before} passed: writing {more} more{told}")
 }
 
 /// Runs `work`. After one second a line says what is done, and for how long.
@@ -111,6 +127,10 @@ impl Progress {
                 self.tokens += ids.len().max(logprobs.len());
             }
             Event::Source(From::Finished { .. }) => self.done += 1,
+            Event::Round { candidates, told, .. } => {
+                self.line.say(&round(candidates, *told));
+                self.candidates = candidates.end;
+            }
             Event::Verdict { .. } => self.tested += 1,
             Event::Preparing(longest) => self.prepares = longest.map(|longest| (Instant::now(), longest)),
             _ => return,

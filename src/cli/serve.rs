@@ -100,7 +100,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         if address.ip().is_loopback() { "" } else { "; what goes over the network is not encrypted" }
     ));
     let setup =
-        Setup { source: Box::new(source), settings: session.settings.clone(), access: Access { token }, trials };
+        Setup { source: Arc::new(source), settings: session.settings.clone(), access: Access { token }, trials };
     serve::serve(listener, setup).map_err(|error| Failure::internal(format!("the server has failed: {error}")))?;
     Ok(0)
 }

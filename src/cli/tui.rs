@@ -271,6 +271,7 @@ fn open(
         tests_allowed: unprotected,
         stop_on_pass: session.settings.stop_on_pass,
         agree: session.settings.compares(),
+        rounds: session.settings.rounds,
         watch: session.settings.watch,
         functions: tui::Functions {
             advice: Some(Arc::new(move |language| advice(&session, Some(language)))),

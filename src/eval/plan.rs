@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::problem::{Answer, Problem};
 use crate::engine::GenerateOptions;
+use crate::job::Rounds;
 use crate::source::Source;
 use crate::trial::Limits;
 
@@ -34,6 +35,8 @@ pub struct Plan<'a> {
     pub limits: Limits,
     /// Time at which the run stops, done or not.
     pub deadline: Option<Instant>,
+    /// Further candidates of problems of which none has passed.
+    pub rounds: Option<Rounds>,
 }
 
 impl Plan<'_> {

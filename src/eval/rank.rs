@@ -52,14 +52,14 @@ pub fn shares(
     let share =
         |passes: &dyn Fn(&ProblemResult) -> f64| results.iter().map(passes).sum::<f64>() / problems.len().max(1) as f64;
     let random = share(&|result| {
-        let ended = result.candidates.iter().filter(|c| has_ended(c)).count();
-        let passed = result.candidates.iter().filter(|c| has_ended(c) && has_passed(c)).count();
+        let ended = result.of_first_round().iter().filter(|c| has_ended(c)).count();
+        let passed = result.of_first_round().iter().filter(|c| has_ended(c) && has_passed(c)).count();
         passed as f64 / ended.max(1) as f64
     });
     let logprob = share(&|result| f64::from(u8::from(result.pass_at_first)));
     let agreement = share(&|result| {
-        let taken = standings.get(&result.task_id).map_or(result.first, |all| best(&result.candidates, all));
-        f64::from(u8::from(taken.and_then(|c| result.candidates.get(c)).is_some_and(has_passed)))
+        let taken = standings.get(&result.task_id).map_or(result.first, |all| best(result.of_first_round(), all));
+        f64::from(u8::from(taken.and_then(|c| result.of_first_round().get(c)).is_some_and(has_passed)))
     });
     Rank::ALL.into_iter().zip([random, logprob, agreement]).collect()
 }
@@ -112,7 +112,7 @@ fn of_problem(
     let problem = &plan.problems[at];
     let Some(inputs) = problem.target().and_then(|target| inputs(&target, &[]).ok()) else { return Ok(None) };
     let origin = |c: &CandidateResult| c.duplicate_of.unwrap_or(c.index);
-    let ended: Vec<&CandidateResult> = result.candidates.iter().filter(|c| has_ended(c)).collect();
+    let ended: Vec<&CandidateResult> = result.of_first_round().iter().filter(|c| has_ended(c)).collect();
     let mut witnesses: Vec<Witness> = Vec::new();
     for candidate in &ended {
         if let Some(witness) = witnesses.iter_mut().find(|witness| witness.members[0] == origin(candidate)) {
@@ -131,7 +131,7 @@ fn of_problem(
         let at = witnesses.iter().position(|witness| witness.members[0] == origin(c));
         at.map(|at| standings[at].clone()).unwrap_or_default()
     };
-    Ok(Some(result.candidates.iter().map(of).collect()))
+    Ok(Some(result.of_first_round().iter().map(of).collect()))
 }
 
 #[cfg(test)]
@@ -161,7 +161,7 @@ mod tests {
         let found = shares(&votes);
         assert!(close(found[&Rank::Random], 2.0 / 3.0) && close(found[&Rank::Logprob], 0.0), "{found:?}");
         assert!(close(found[&Rank::Agreement], 1.0), "{found:?}");
-        assert_eq!(best(&result.candidates, &votes["Sample/0"]), Some(3), "of equal votes the more probable one");
+        assert_eq!(best(result.of_first_round(), &votes["Sample/0"]), Some(3), "of equal votes the more probable one");
         // Without inputs the most probable one is taken.
         assert!(close(shares(&BTreeMap::new())[&Rank::Agreement], 0.0));
     }

@@ -1,12 +1,12 @@
 //! The report of a run: the JSON object of the contract, or a table for people.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::figures::{Figures, figures};
+use super::figures::{Figures, figures, has_passed};
 use super::rank::Rank;
 use super::result::{ProblemResult, word};
 use super::results_file::Header;
@@ -66,7 +66,44 @@ struct Stats {
     wall_s: f64,
 }
 
+/// Problems that went on to further rounds.
+#[derive(Serialize)]
+struct Further {
+    problems: usize,
+    /// Those that pass with a candidate of a further round.
+    passed: usize,
+    /// With one of the first prompt.
+    fresh: usize,
+    /// With one whose prompt told of one that had failed.
+    told: usize,
+    /// Pass@All over all rounds.
+    pass_at_all: f64,
+}
+
 impl Report<'_> {
+    /// Problems of further rounds; `None` if none was asked for.
+    fn further(&self) -> Option<Further> {
+        self.header.settings.get("rounds")?;
+        let later = |result: &ProblemResult| result.candidates.len() > result.n;
+        let by = |told: bool| {
+            let passes = |result: &&ProblemResult| {
+                let more = result.candidates.iter().skip(result.n);
+                more.filter(|c| c.told == told).any(has_passed)
+            };
+            self.results.iter().filter(passes).map(|result| result.task_id.as_str()).collect::<BTreeSet<_>>()
+        };
+        let (fresh, told) = (by(false), by(true));
+        let passed = fresh.union(&told).count();
+        let before = self.results.iter().filter(|result| result.pass_at_all).count();
+        Some(Further {
+            problems: self.results.iter().filter(|result| later(result)).count(),
+            passed,
+            fresh: fresh.len(),
+            told: told.len(),
+            pass_at_all: (before + passed) as f64 / self.ids.len().max(1) as f64,
+        })
+    }
+
     /// The figures over all problems, and over those that were reached. The error is a sentence.
     fn figures(&self) -> Result<(Figures, Figures), String> {
         let of = |problems| figures(self.results, problems, self.ks);
@@ -122,6 +159,8 @@ impl Report<'_> {
             ended: &'a str,
             rank: Rank,
             by_rank: &'a BTreeMap<Rank, f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            further_rounds: Option<Further>,
             problems: &'a [ProblemResult],
             not_reached: Vec<&'a str>,
             stats: Stats,
@@ -140,6 +179,7 @@ impl Report<'_> {
             },
             rank: self.rank,
             by_rank: &self.by_rank,
+            further_rounds: self.further(),
             problems: self.results,
             not_reached: self.not_reached().collect(),
             stats: self.stats(),
@@ -203,6 +243,14 @@ impl Report<'_> {
         if self.rank == Rank::Agreement {
             let shares = self.by_rank.iter().map(|(rank, share)| format!("{} {}", rank.name(), percent(*share)));
             let _ = writeln!(out, "Pass@First by rank: {}", shares.collect::<Vec<_>>().join(", "));
+        }
+        if let Some(Further { problems: went_on, passed, fresh, told, pass_at_all }) = self.further() {
+            let all = percent(pass_at_all);
+            let _ = writeln!(
+                out,
+                "further rounds: {passed} of {} pass ({fresh} with a fresh candidate, {told} with one that was told): Pass@All {all}",
+                problems(went_on)
+            );
         }
         let counts = |counts: &BTreeMap<String, usize>| {
             let mut counts: Vec<(&String, &usize)> = counts.iter().collect();

@@ -50,17 +50,33 @@ pub struct CandidateResult {
     pub status: Status,
     /// Message of the tests.
     pub message: String,
+    /// The round that it was written in, from 1 on. Figures but those of rounds are of the first.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub round: usize,
+    /// True if its prompt told of one that had failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub told: bool,
+}
+
+fn one() -> usize {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_one(round: &usize) -> bool {
+    *round == 1
 }
 
 impl ProblemResult {
     /// The result of a problem whose candidates have all ended and been tested.
     pub fn new(task_id: String, digest: String, candidates: Vec<CandidateResult>) -> Self {
-        let passed = candidates.iter().filter(|c| figures::has_passed(c)).count();
-        let first = figures::first(&candidates);
+        let of_first = &candidates[..candidates.iter().filter(|c| c.round == 1).count()];
+        let passed = of_first.iter().filter(|c| figures::has_passed(c)).count();
+        let first = figures::first(of_first);
         Self {
             task_id,
             digest,
-            n: candidates.len(),
+            n: of_first.len(),
             passed,
             pass_at_first: first.and_then(|c| candidates.get(c)).is_some_and(figures::has_passed),
             pass_at_all: passed > 0,
@@ -68,6 +84,11 @@ impl ProblemResult {
             refused: None,
             candidates,
         }
+    }
+
+    /// The candidates of the first round.
+    pub fn of_first_round(&self) -> &[CandidateResult] {
+        &self.candidates[..self.n.min(self.candidates.len())]
     }
 
     /// The first candidate that failed, by rank, or by index for given ones.
@@ -138,6 +159,8 @@ pub(super) mod tests {
             duplicate_of: None,
             status,
             message: "said".to_owned(),
+            round: 1,
+            told: false,
         }
     }
 

@@ -13,7 +13,10 @@ use super::result::{CandidateResult, ProblemResult};
 use super::seed;
 use crate::engine::{Engine, GenerateOptions};
 use crate::job::{Ask, Candidate, Event, Run as JobRun, Task, TrialPool, all_workers};
-use crate::source::{Event as From, EventSink, FinishReason, Request, Source, SourceInfo, Summary, Ticket, Window};
+use crate::prompt::Attempt;
+use crate::source::{
+    Event as From, EventSink, FinishReason, Prompt, Request, Source, SourceInfo, Summary, Ticket, Window,
+};
 use crate::trial::{Limits, Trial};
 
 /// Messages to a run, from outside and from its jobs.
@@ -82,6 +85,10 @@ impl Task for ProblemTask {
 
     fn trial(&self, candidate: usize, text: &str, limits: Limits) -> Option<Trial> {
         Some(self.problem.trial(&self.answer(candidate, text), limits))
+    }
+
+    fn prompt_again(&self, window: &Window, attempt: &Attempt) -> Option<Prompt> {
+        self.problem.prompt_again(window, attempt)
     }
 
     fn duplicate_key(&self, candidate: usize, text: &str) -> String {
@@ -213,6 +220,7 @@ impl Run<'_> {
             limits: self.plan.limits,
             stop_on_pass: false,
             agree: false,
+            rounds: self.plan.rounds.clone(),
             problem: place,
         };
         let send = self.send.clone();
@@ -236,6 +244,10 @@ impl Run<'_> {
             }
             Event::Source(From::Done(_)) => {
                 self.works.get_mut(&problem).into_iter().for_each(|work| work.written = true);
+                return Ok(Told::Nothing);
+            }
+            Event::Round { .. } => {
+                self.works.get_mut(&problem).into_iter().for_each(|work| work.written = false);
                 return Ok(Told::Nothing);
             }
             Event::Source(From::Failed(why)) => return Err(why),
@@ -264,6 +276,8 @@ impl Run<'_> {
             duplicate_of: c.duplicate_of,
             status: c.verdict.status,
             message: c.verdict.words(),
+            round: c.round,
+            told: c.told,
         });
         let id = self.plan.problems[problem].id.clone();
         ProblemResult::new(id, self.plan.digest(problem), candidates.collect())
@@ -316,6 +330,7 @@ mod tests {
             },
             limits: Limits::default(),
             deadline: None,
+            rounds: None,
         };
         // Number of problems begun, when so many are written and wait for their trials.
         let begun = |plan: &Plan, written: usize| {
@@ -344,6 +359,7 @@ mod tests {
             candidates: Candidates::Given(vec![answers.map(|a| Answer::Completion(a.to_owned())).to_vec()]),
             limits: Limits::default(),
             deadline: None,
+            rounds: None,
         };
         let ran = std::sync::Arc::new(Mutex::new(Vec::new()));
         let log = ran.clone();

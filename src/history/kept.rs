@@ -89,8 +89,12 @@ impl Kept {
 
     /// Number of its candidates, with those that the user has made.
     pub fn n(&self) -> usize {
-        let edited = self.lines.iter().filter(|line| matches!(line.what, What::Edited { .. })).count();
-        (self.generated() + edited).min(MAX_CANDIDATES)
+        let more = |line: &Line| match &line.what {
+            What::Edited { .. } => 1,
+            What::Round { n, .. } => *n.min(&MAX_CANDIDATES),
+            _ => 0,
+        };
+        (self.generated() + self.lines.iter().map(more).sum::<usize>()).min(MAX_CANDIDATES)
     }
 
     /// Its candidates by index.
@@ -246,6 +250,12 @@ impl Kept {
                 }
                 What::Edited { candidate, of, text } => {
                     events.push((*ms, Event::Added { candidate: *candidate, of: *of, text: text.clone() }));
+                    continue;
+                }
+                What::Round { number, first, n, told } => {
+                    let candidates = *first..first.saturating_add((*n).min(MAX_CANDIDATES));
+                    is_over = false;
+                    events.push((*ms, Event::Round { number: *number, candidates, told: *told }));
                     continue;
                 }
                 What::Duplicate { candidate, of } => {

@@ -59,6 +59,18 @@ pub enum What {
         /// Its text.
         text: String,
     },
+    /// Further candidates are written, behind all others.
+    Round {
+        /// Number of the round, from 2 on.
+        number: usize,
+        /// Index of the first one.
+        first: usize,
+        /// Number of them.
+        n: usize,
+        /// How many of them, the last ones, see what failed.
+        #[serde(default)]
+        told: usize,
+    },
     /// A candidate cannot be written to its end.
     Broken {
         /// Its index.

@@ -13,7 +13,7 @@ use super::ask::{Fields, wrong};
 use super::inbox::inbox;
 use super::{Serving, Trials};
 use crate::code::{Place, Target};
-use crate::job::{Ask, Event, Job, Report, Run, Task, TestsChoice};
+use crate::job::{Ask, Event, Job, Report, Retry, Rounds, Run, Task, TestsChoice};
 use crate::language::Language;
 use crate::options::{self, GENERATION, PROMPTS, SAMPLING};
 use crate::source::{self, Request};
@@ -31,7 +31,10 @@ pub struct CandidatesRequest {
 pub fn read(fields: &Fields, serving: &Serving) -> Result<CandidatesRequest, Refusal> {
     let mut settings = serving.settings.clone();
     settings.generate.stop.strings.clear();
-    for option in options::of(GENERATION | SAMPLING | PROMPTS).chain([options::named("timeout")]) {
+    // A client asks for what it waits for.
+    settings.rounds = 1;
+    let others = ["timeout", "rounds"].map(options::named);
+    for option in options::of(GENERATION | SAMPLING | PROMPTS).chain(others) {
         fields.set(&option.setting(), option.name, &mut settings)?;
     }
     let job = job(fields, serving.trials.as_ref())?.showing(settings.prompt);
@@ -50,6 +53,7 @@ pub fn read(fields: &Fields, serving: &Serving) -> Result<CandidatesRequest, Ref
         limits: settings.limits,
         stop_on_pass: fields.flag("stop_on_pass")?,
         agree,
+        rounds: Some(Rounds { most: settings.rounds, source: serving.source.clone(), with: Retry::default() }),
         // Earlier requests are tested first.
         problem: serving.next_number(),
     };
@@ -207,6 +211,9 @@ impl Writing {
                 let edit = self.job.replacement(&text).map(|(bytes, text)| self.edit(&bytes, &text));
                 json!({ "event": "finished", "index": candidate, "text": text, "finish": reason,
                         "mean_logprob": mean_logprob, "edit": edit })
+            }
+            Event::Round { number, candidates, .. } => {
+                json!({ "event": "round", "number": number, "first": candidates.start, "n": candidates.len() })
             }
             Event::Duplicate { candidate, of } => json!({ "event": "duplicate", "index": candidate, "of": of }),
             Event::Testing(candidate) => json!({ "event": "testing", "index": candidate }),

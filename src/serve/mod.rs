@@ -60,7 +60,7 @@ const FAREWELL: Duration = Duration::from_secs(3);
 /// Configuration of a server.
 pub struct Setup {
     /// The source of candidates.
-    pub source: Box<dyn Source>,
+    pub source: Arc<dyn Source>,
     /// Default settings of requests.
     pub settings: Settings,
     /// Access rules.
@@ -79,7 +79,7 @@ pub struct Trials {
 
 /// State shared by all connections.
 struct Serving {
-    source: Box<dyn Source>,
+    source: Arc<dyn Source>,
     info: SourceInfo,
     window: Window,
     settings: Settings,

@@ -83,7 +83,7 @@ impl Running {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let ((over, ended), (stop, stopped)) = (channel(), watch::channel(false));
-        let source = Box::new(Endless { piece, pause, over });
+        let source = Arc::new(Endless { piece, pause, over });
         let setup = Setup { source, settings: Settings::default(), access: Access { token: None }, trials: None };
         thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -115,6 +115,8 @@ pub struct Setup {
     pub stop_on_pass: bool,
     /// Candidates are called on the same inputs and compared.
     pub agree: bool,
+    /// Most rounds of candidates while all fail their tests.
+    pub rounds: usize,
     /// Follow the editor from the start.
     pub watch: bool,
     /// Functions to choose from.
@@ -167,7 +169,15 @@ pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
     let captured = !io::stdout().is_terminal();
     let clipboard = clipboard::Tool::of_session();
     let light = themes.light;
-    let extras = Extras { hook: true, in_tmux: var("TMUX").is_some(), captured, clipboard, light, agree: setup.agree };
+    let extras = Extras {
+        hook: true,
+        in_tmux: var("TMUX").is_some(),
+        captured,
+        clipboard,
+        light,
+        agree: setup.agree,
+        rounds: setup.rounds,
+    };
     let guard = Guard::enter()?;
     let mut screen = RealScreen::new()?;
     let result = run_on(setup, theme, &mut screen, &mut Keyboard, extras);
@@ -202,6 +212,8 @@ pub struct Extras {
     pub light: bool,
     /// Candidates are called on the same inputs.
     pub agree: bool,
+    /// Most rounds of candidates while all fail their tests.
+    pub rounds: usize,
 }
 
 /// Runs the screen on anything that can be drawn on, with input from anywhere.

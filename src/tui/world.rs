@@ -25,7 +25,7 @@ use crate::code::{self, Applied, CodeError};
 use crate::engine::GenerateOptions;
 use crate::files;
 use crate::history::{self, History};
-use crate::job::{Ask, Job, Judge, Run, TrialPool, fault};
+use crate::job::{Ask, Job, Judge, Retry, Rounds, Run, TrialPool, fault};
 use crate::source::{Request, Source, Told};
 use crate::trial::Limits;
 
@@ -290,6 +290,11 @@ impl World {
             Effect::Generate { run, job, n, seed } => self.generate(run, &job, n, seed),
             Effect::CancelAll { run } => self.run(run).into_iter().for_each(Run::stop),
             Effect::Cancel { run, candidate } => self.run(run).into_iter().for_each(|run| run.stop_one(candidate)),
+            Effect::Round { run } => {
+                if self.run(run).is_some_and(|run| !run.more()) {
+                    self.tell(Msg::Fault("another round cannot begin yet: the run has not ended".to_owned()));
+                }
+            }
             Effect::Test { run, candidate } => self.run(run).into_iter().for_each(|run| run.test(candidate)),
             Effect::Add { run, of, text } => self.run(run).into_iter().for_each(|run| run.add(of, text.clone())),
             Effect::Edit { run, candidate, text } => {
@@ -486,6 +491,7 @@ impl World {
             limits: self.limits,
             stop_on_pass: self.stop_on_pass,
             agree: self.extras.agree,
+            rounds: Some(Rounds { most: self.extras.rounds, source: source.clone(), with: Retry::default() }),
             problem: 0,
         };
         let (recorder, failed) = self.keeping.begin(run, job, &source.info(), &ask.request.options);

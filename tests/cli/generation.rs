@@ -221,6 +221,24 @@ fn a_terminal_shows_progress_and_is_left_clean() {
 
 /// A function of two lines, and bodies of which most are wrong.
 #[test]
+fn where_all_fail_a_second_round_is_written_beside_the_first() {
+    let world = World::new();
+    let text = "def last(items):\n    \"\"\"The last.\n\n    >>> last([1, 2])\n    2\n    \"\"\"\n    pass\n";
+    let file = world.file("a.py", text) + ":last";
+    let server = super::server::Server::good(super::server::Model::new(&["    return 0\n", "    return items\n"]));
+    let args = ["complete", "--json", "--file", &file, "-n", "2", "--server", &server.address];
+    let report = world.run(&args).code(1).json();
+    let rounds: Vec<_> = report["candidates"].as_array().unwrap().iter().map(|c| c["round"].as_u64()).collect();
+    assert_eq!(rounds, [None, None, Some(2), Some(2)], "{report}");
+    assert_eq!(report["candidates"][3]["duplicate_of"], json!(1));
+    let report = world.run(&[&args[..], &["--rounds", "1"]].concat()).code(1).json();
+    assert_eq!(report["candidates"].as_array().unwrap().len(), 2);
+    // A person reads of it.
+    let said = world.run(&[&["complete"], &args[2..]].concat()).code(1);
+    assert!(said.err.contains("\n D "), "{}", said.err);
+}
+
+#[test]
 fn without_tests_most_that_do_the_same_are_picked() {
     if !super::world::isolated() {
         return super::skip::as_it_cannot("isolation", "nothing is called without it");

@@ -150,6 +150,7 @@ impl Field {
             limits: Limits::default(),
             stop_on_pass: false,
             agree: false,
+            rounds: None,
             problem: 0,
         };
         let runner = self.runner.clone();

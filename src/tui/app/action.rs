@@ -148,6 +148,7 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
             state.draft.input(pressed);
         }
         Action::Generate | Action::Regenerate => return generate(state),
+        Action::Round => return another_round(state),
         Action::EarlierRun => return past::step(state, -1),
         Action::LaterRun => return past::step(state, 1),
         Action::Submit => return submit(state),
@@ -470,6 +471,13 @@ fn stop_all(state: &mut State) -> Vec<Effect> {
     state.say_while(While::Stopping, "stopping; what is written so far stays");
     effects.push(Effect::CancelAll { run: id });
     effects
+}
+
+/// Asks for more candidates beside those that are there.
+fn another_round(state: &mut State) -> Vec<Effect> {
+    let Some(run) = &mut state.run else { return Vec::new() };
+    run.untested = false;
+    vec![Effect::Round { run: run.id }]
 }
 
 fn stop_tests(state: &mut State) -> Vec<Effect> {

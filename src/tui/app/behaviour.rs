@@ -750,6 +750,36 @@ fn judged() -> Session {
 }
 
 #[test]
+fn a_further_round_adds_candidates_that_are_written_and_tested_like_the_first() {
+    let mut session = Session::tested(2);
+    session.key("g");
+    session.finish(0, "    return 0\n");
+    session.finish(1, "    return 1\n");
+    session.done();
+    assert!(session.key("*").is_empty(), "its tests have not ended");
+    session.verdict(0, Status::Failed, "no");
+    session.verdict(1, Status::Failed, "no");
+    assert!(session.run().is_settled());
+    session.job(job::Event::Round { number: 2, candidates: 2..4, told: 1 });
+    let run = session.run();
+    assert!(run.is_live() && run.candidates.len() == 4, "{:?}", run.candidates.len());
+    assert_eq!(run.candidates.iter().map(|c| (c.round, c.told)).collect::<Vec<_>>()[2..], [(2, false), (2, true)]);
+    let said = session.state.notice.as_ref().map_or("", |notice| notice.text.as_str());
+    assert!(said.contains("none passed: 2 more are written, one of them told of one that failed"), "{said}");
+    session.finish(2, "    return 2\n");
+    session.finish(3, "    return max(numbers)\n");
+    session.event(Event::Done(Box::new(Summary { ranking: vec![3, 1, 0, 2], ..Summary::default() })));
+    session.verdict(3, Status::Passed, "2 checks");
+    session.verdict(2, Status::Failed, "no");
+    session.job(job::Event::Pick(Some(3)));
+    assert_eq!((session.run().pick, session.run().focus), (Some(3), 3));
+    assert_eq!(session.run().candidates.iter().map(|c| c.rank).collect::<Vec<_>>(), [3, 2, 4, 1].map(Some));
+    // Another one whenever all has ended.
+    let run = session.run().id;
+    assert_eq!(session.key("*"), [Effect::Round { run }]);
+}
+
+#[test]
 fn differences_stay_open_while_candidates_change() {
     let mut session = judged();
     session.key("2");

@@ -83,6 +83,10 @@ pub struct Candidate {
     pub applied: bool,
     /// The candidate that the user has made it of.
     pub made_of: Option<usize>,
+    /// The round that it is of, from 1 on.
+    pub round: usize,
+    /// Its prompt tells of one that failed.
+    pub told: bool,
     /// Its tokens.
     pub trace: Trace,
 }
@@ -106,6 +110,8 @@ impl Default for Candidate {
             scroll: Scroll { top: 0, column: 0, follow: true },
             applied: false,
             made_of: None,
+            round: 1,
+            told: false,
             trace: Trace::default(),
         }
     }

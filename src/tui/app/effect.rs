@@ -24,6 +24,8 @@ pub enum Effect {
     CancelAll { run: u64 },
     /// End one candidate.
     Cancel { run: u64, candidate: usize },
+    /// Write another round of candidates beside those of a generation.
+    Round { run: u64 },
     /// Run the tests on a candidate once more.
     Test { run: u64, candidate: usize },
     /// Add a candidate that the user has made of another one, and test it.

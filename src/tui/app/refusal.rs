@@ -8,6 +8,9 @@ use crate::tui::keymap::{Action, Context};
 /// Keys this close to the one before, in ms, are nobody's: text that was pasted as if it were typed.
 const TYPED_MS: u64 = 5;
 
+/// Most candidates that another round may follow.
+const MOST: usize = 128;
+
 /// Why an action can do nothing now, and as long as what that is true.
 pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
     let run = state.run.as_ref();
@@ -20,6 +23,18 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
         Action::Edit | Action::TakeHunk if state.past.is_over() => {
             let again = key(Action::Regenerate);
             format!("candidates of an earlier run stay as they are; {again} writes new ones")
+        }
+        Action::Round if state.past.is_over() || run.is_none() => {
+            format!("there is no run that could go on; {} writes candidates", key(Action::Regenerate))
+        }
+        Action::Round if !run.is_some_and(super::Run::is_settled) => {
+            "candidates are still being written or tested".to_owned()
+        }
+        Action::Round if run.is_some_and(|run| run.candidates.len() >= MOST) => {
+            format!(
+                "there are {} candidates, and more than {MOST} are not shown",
+                run.map_or(0, |r| r.candidates.len())
+            )
         }
         Action::SavePatch if !state.has_file() => "there is no file that a patch could change".to_owned(),
         Action::Accept | Action::Edit | Action::SavePatch if focused.is_none() => {

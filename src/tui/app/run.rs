@@ -114,6 +114,16 @@ impl Run {
         }
     }
 
+    /// Places for so many more candidates, the last of which see what failed.
+    pub fn more(&mut self, n: usize, told: usize) {
+        let round = 1 + self.candidates.last().map_or(1, |c| c.round);
+        for place in 0..n {
+            self.candidates.push(Candidate { round, told: place + told >= n, ..Candidate::default() });
+        }
+        self.candidates.iter_mut().for_each(|candidate| candidate.rank = None);
+        (self.ended, self.summary, self.stopping) = (None, None, false);
+    }
+
     /// Tokens may still come.
     pub fn is_live(&self) -> bool {
         self.ended.is_none()

@@ -1,5 +1,7 @@
 //! Events of a run: text flows into candidates, finished ones are compared and tested.
 
+use std::ops::Range;
+
 use super::candidate::{Candidate, Phase, Testing};
 use super::diff;
 use super::find::Filter;
@@ -39,6 +41,7 @@ fn take_in(state: &mut State, event: Event) {
             }
         }
         Event::Verdict { candidate, outcome } => tested(state, candidate, outcome),
+        Event::Round { candidates, told, .. } => round(state, &candidates, told),
         Event::Agreement(agreement) => {
             run.agreement = Some(agreement);
             state.pick_by_checks();
@@ -69,6 +72,19 @@ fn take_in(state: &mut State, event: Event) {
         }
         Event::Source(_) | Event::Added { .. } => {}
     }
+}
+
+/// Places for further candidates behind the others.
+fn round(state: &mut State, candidates: &Range<usize>, told: usize) {
+    let Some(run) = state.run.as_mut().filter(|run| run.candidates.len() == candidates.start) else { return };
+    run.more(candidates.len(), told);
+    let words = match told {
+        0 => String::new(),
+        1 => ", one of them told of one that failed".to_owned(),
+        told => format!(", {told} of them told of one that failed"),
+    };
+    let none = if state.has_tests() { "none passed: " } else { "" };
+    state.say(format!("{none}{} more are written{words}", candidates.len()));
 }
 
 /// Says once on what input candidates differ, which the user may have to decide. Other words stay.

@@ -166,6 +166,9 @@ fn figures(run: &Run, candidate: &Candidate, tokens: &str) -> String {
     if let Some(ended) = candidate.ended {
         let _ = write!(out, "  {:.2} s", ended.saturating_sub(run.started) as f64 / 1000.0);
     }
+    if candidate.round > 1 {
+        let _ = write!(out, "  round {}{}", candidate.round, if candidate.told { ", told" } else { "" });
+    }
     match candidate.phase {
         Phase::Finished(FinishReason::Stop) => out.push_str("  end"),
         Phase::Finished(FinishReason::Length) => out.push_str("  max tokens"),

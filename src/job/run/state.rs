@@ -1,0 +1,492 @@
+//! The state of a run, which events of the source and of trials change.
+
+use std::cmp::Reverse;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use super::rounds::{self, Rounds};
+use super::{Ask, Candidate, Event, Outcome, Sink, Task};
+use crate::agreement::{Agreement, Standing, Witness};
+use crate::job::trials::{News, Queue, TrialPool, Turn};
+use crate::source::{self, FinishReason, Request, Source, Summary, Ticket};
+use crate::trial::{Input, Limits, Observed, Runner, Status, Verdict};
+
+/// Internal state of a candidate.
+#[derive(Clone, Default)]
+struct Slot {
+    /// See [`Task::duplicate_key`]. Only for candidates that ended by themselves.
+    key: Option<String>,
+    /// The equal candidate that ended first, if that is another one.
+    origin: Option<usize>,
+    /// Ends its waiting or running trial.
+    trial: Option<Arc<AtomicBool>>,
+    /// Ends its waiting or running calls.
+    calls: Option<Arc<AtomicBool>>,
+    /// The outcomes of its calls.
+    observed: Option<Vec<Observed>>,
+    passed: bool,
+    /// True if it has suspicious uses.
+    marked: bool,
+}
+
+pub(super) struct State {
+    /// This state, for what works in the background.
+    me: Weak<Mutex<Self>>,
+    task: Arc<dyn Task>,
+    limits: Limits,
+    stop_on_pass: bool,
+    problem: usize,
+    /// The first request, and what may be asked after it.
+    first: Request,
+    rounds: Option<Rounds>,
+    round: usize,
+    candidates: Vec<Candidate>,
+    slots: Vec<Slot>,
+    /// The inputs that candidates are called on.
+    inputs: Option<Arc<[Input]>>,
+    agreement: Option<Arc<Agreement>>,
+    /// Requests that have not ended.
+    writing: usize,
+    /// The figures of those that have.
+    figures: Option<Summary>,
+    /// Set once the source has finished.
+    summary: Option<Summary>,
+    picked: Option<usize>,
+    first_pass: Option<usize>,
+    /// True if the user stopped the generation.
+    stopped: bool,
+    /// True if no more trials may begin.
+    untested: bool,
+    /// The requests, each with the index of its first candidate.
+    tickets: Vec<(usize, Ticket)>,
+    /// Ends the run of the tests without the candidate.
+    preparing: Option<Arc<AtomicBool>>,
+    queue: Option<Arc<Queue>>,
+    /// `None` once the receiver is gone.
+    sink: Option<Sink>,
+}
+
+pub(super) fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Asks a source, whose candidates begin at this index.
+pub(super) fn generate(state: &Arc<Mutex<State>>, source: &dyn Source, first: usize, request: Request) {
+    let (told, own) = (state.clone(), first..first + request.options.n);
+    let ticket = source.generate(
+        request,
+        Box::new(move |event| {
+            let mut this = lock(&told);
+            this.source(&own, event);
+            if this.sink.is_some() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        }),
+    );
+    let mut state = lock(state);
+    // Events that came during the request may have ended it already.
+    if state.stopped || state.stop_on_pass && state.has_passed() {
+        ticket.cancel_all();
+    }
+    state.tickets.push((first, ticket));
+}
+
+impl State {
+    pub fn new(me: Weak<Mutex<Self>>, pool: Option<&TrialPool>, ask: Ask, sink: Sink) -> Self {
+        let Ask { request: first, task, limits, stop_on_pass, agree, rounds, problem } = ask;
+        let n = first.options.n;
+        let queue = pool.map(|pool| pool.queue.clone());
+        if let Some(queue) = &queue {
+            queue.begin_writing();
+        }
+        let can_agree = agree && n > 1 && queue.as_ref().is_some_and(|queue| queue.may_run());
+        let inputs = can_agree.then(|| task.inputs().ok()).flatten().map(Into::into);
+        Self {
+            me,
+            inputs,
+            agreement: None,
+            task,
+            limits,
+            stop_on_pass,
+            problem,
+            first,
+            rounds,
+            round: 1,
+            candidates: (0..n).map(Candidate::new).collect(),
+            slots: vec![Slot::default(); n],
+            writing: 1,
+            figures: None,
+            summary: None,
+            picked: None,
+            first_pass: None,
+            stopped: false,
+            untested: false,
+            tickets: Vec::new(),
+            preparing: None,
+            queue,
+            sink: Some(sink),
+        }
+    }
+
+    /// Writes another round of candidates beside those before; false if that cannot be done now.
+    pub fn more(&mut self) -> bool {
+        let (Some(rounds), Some(summary)) = (self.rounds.clone(), self.summary.take()) else { return false };
+        let Some(me) = self.me.upgrade() else { return false };
+        self.round += 1;
+        let requests =
+            rounds::requests(&self.first, self.round, &rounds, &*self.task, &self.candidates, &summary.ranking);
+        self.figures = Some(summary);
+        (self.writing, self.stopped, self.untested) = (requests.len(), false, false);
+        let first = self.candidates.len();
+        let mut places = Vec::new();
+        for request in &requests {
+            let place = self.candidates.len();
+            places.push(place);
+            let (round, told) = (self.round, request.prompt != self.first.prompt);
+            let new = |index| Candidate { round, told, ..Candidate::new(index) };
+            self.candidates.extend((place..place + request.options.n).map(new));
+            self.queue.iter().for_each(|queue| queue.begin_writing());
+        }
+        self.slots.resize(self.candidates.len(), Slot::default());
+        let told = self.candidates[first..].iter().filter(|c| c.told).count();
+        self.tell(Event::Round { number: self.round, candidates: first..self.candidates.len(), told });
+        // A source may tell events at once, which need this state.
+        std::thread::spawn(move || {
+            for (place, request) in places.into_iter().zip(requests) {
+                generate(&me, &*rounds.source, place, request);
+            }
+        });
+        true
+    }
+
+    /// Goes on with another round where none has passed and that may help.
+    fn goes_on(&mut self) -> bool {
+        let may = self.rounds.as_ref().is_some_and(|rounds| self.round < rounds.most);
+        let is_ended = self.stopped || self.untested || self.sink.is_none();
+        if !may || is_ended || !self.task.has_tests() || self.slots.iter().any(|slot| slot.passed) {
+            return false;
+        }
+        // Tests that could not run say nothing about candidates.
+        let ran = |c: &Candidate| matches!(c.verdict.status, Status::Failed | Status::Error | Status::Timeout);
+        self.candidates.iter().any(ran) && self.more()
+    }
+
+    pub fn stop_one(&self, candidate: usize) {
+        let of = self.tickets.iter().rfind(|(first, _)| *first <= candidate);
+        if let Some((first, ticket)) = of {
+            ticket.cancel(candidate - first);
+        }
+    }
+
+    pub fn add(&mut self, of: usize, text: String) {
+        let candidate = self.candidates.len();
+        let round = self.candidates.get(of).map_or(1, |c| c.round);
+        let finish = Some(FinishReason::Stop);
+        self.candidates.push(Candidate { text: text.clone(), finish, round, ..Candidate::new(candidate) });
+        self.slots.push(Slot::default());
+        self.tell(Event::Added { candidate, of, text });
+        self.ended(candidate);
+    }
+
+    pub fn test_again(&mut self, candidate: usize) {
+        if self.slots.get(candidate).is_some_and(|slot| slot.trial.is_none()) {
+            self.test(candidate);
+        }
+    }
+
+    pub fn use_task(&mut self, task: Arc<dyn Task>) {
+        self.task = task;
+    }
+
+    fn tell(&mut self, event: Event) {
+        if self.sink.as_mut().is_some_and(|sink| sink(event).is_break()) {
+            self.sink = None;
+            self.stop_tests();
+        }
+    }
+
+    pub fn stop(&mut self) {
+        self.stopped = true;
+        self.cancel_all();
+    }
+
+    fn cancel_all(&self) {
+        self.tickets.iter().for_each(|(_, ticket)| ticket.cancel_all());
+    }
+
+    /// Runs the tests without the candidate while candidates are written.
+    pub fn prepare(&mut self) {
+        let (Some(queue), Some(trial)) = (self.queue.clone(), self.task.preparation(self.limits)) else { return };
+        let cancel = Arc::new(AtomicBool::new(false));
+        self.preparing = Some(cancel.clone());
+        let (Some(me), longest) = (self.me.upgrade(), Runner::longest_preparation(&trial)) else { return };
+        queue.prepare(self.problem, trial, cancel, move |news| {
+            let mut this = lock(&me);
+            let has_ended = matches!(news, News::Ended(_));
+            if has_ended {
+                this.preparing = None;
+            }
+            this.tell(Event::Preparing((!has_ended).then_some(longest)));
+        });
+    }
+
+    pub fn stop_tests(&mut self) {
+        self.untested = true;
+        let running = self.slots.iter_mut().flat_map(|slot| [slot.trial.take(), slot.calls.take()]);
+        for cancel in running.flatten().chain(self.preparing.take()) {
+            cancel.store(true, Ordering::Relaxed);
+        }
+        self.queue.iter().for_each(|queue| queue.look());
+        self.settle();
+    }
+
+    /// Handles an event of the request for these candidates.
+    fn source(&mut self, own: &Range<usize>, event: source::Event) {
+        use source::Event as From;
+        let mut ended = None;
+        let event = rounds::moved(event, own.start);
+        match &event {
+            From::Tokens { candidate, ids, logprobs, .. } => {
+                if let Some(c) = self.candidates.get_mut(*candidate) {
+                    c.token_ids.extend(ids);
+                    c.logprobs.extend(logprobs);
+                }
+            }
+            From::Broken { candidate, why } => {
+                if let Some(c) = self.candidates.get_mut(*candidate) {
+                    (c.verdict, c.is_broken) = (Verdict::not_run(why), true);
+                }
+            }
+            From::Finished { candidate, reason, text, mean_logprob } => {
+                if let Some(c) = self.candidates.get_mut(*candidate) {
+                    (c.text, c.mean_logprob, c.finish) = (text.clone(), *mean_logprob, Some(*reason));
+                    ended = Some(*candidate);
+                }
+            }
+            From::Refused(why) | From::Failed(why) if own.start > 0 => return self.lost(own, why),
+            From::Done(summary) => return self.written(summary),
+            _ => {}
+        }
+        let over = matches!(event, From::Refused(_) | From::Failed(_));
+        self.tell(Event::Source(event));
+        if let Some(candidate) = ended {
+            self.ended(candidate);
+        }
+        if over {
+            self.queue.iter().for_each(|queue| queue.end_writing());
+            self.settle();
+        }
+    }
+
+    /// Ends a request of a further round that was not answered. What was written before stays.
+    fn lost(&mut self, own: &Range<usize>, why: &str) {
+        for candidate in own.clone().filter(|&c| self.candidates[c].finish.is_none()).collect::<Vec<_>>() {
+            let c = &mut self.candidates[candidate];
+            (c.verdict, c.is_broken, c.finish) = (Verdict::not_run(why), true, Some(FinishReason::Failed));
+            let (text, reason, mean_logprob) = (c.text.clone(), FinishReason::Failed, None);
+            self.tell(Event::Source(source::Event::Broken { candidate, why: why.to_owned() }));
+            self.tell(Event::Source(source::Event::Finished { candidate, reason, text, mean_logprob }));
+        }
+        self.written(&Summary::default());
+    }
+
+    /// Ends a request. With the last one of a round all is written that was asked for.
+    fn written(&mut self, summary: &Summary) {
+        self.queue.iter().for_each(|queue| queue.end_writing());
+        let all = match self.figures.take() {
+            None => summary.clone(),
+            Some(before) => rounds::together(before, summary, &self.candidates),
+        };
+        self.writing = self.writing.saturating_sub(1);
+        if self.writing > 0 {
+            self.figures = Some(all);
+            return;
+        }
+        self.summary = Some(all.clone());
+        self.tell(Event::Source(source::Event::Done(Box::new(all))));
+        self.settle();
+    }
+
+    /// Handles the end of a candidate. It is tested, unless it was cut or an equal one is tested.
+    fn ended(&mut self, candidate: usize) {
+        let has_passed = self.has_passed();
+        let c = &mut self.candidates[candidate];
+        if c.finish == Some(FinishReason::Failed) || c.is_broken {
+            return;
+        }
+        if c.finish.is_some_and(FinishReason::is_cut) {
+            let by_pass = self.stop_on_pass && has_passed && !self.stopped;
+            let by_pass = by_pass && c.finish == Some(FinishReason::Cancelled);
+            let why = if by_pass { "stopped, because another one passed" } else { "cut before its end" };
+            c.verdict = Verdict::not_run(why);
+            return;
+        }
+        let key = Some(self.task.duplicate_key(candidate, &c.text));
+        let same = |(index, slot): &(usize, &Slot)| *index != candidate && slot.origin.is_none() && slot.key == key;
+        let origin = self.slots.iter().enumerate().find(same).map(|(index, _)| index);
+        (self.slots[candidate].key, self.slots[candidate].origin) = (key, origin);
+        match origin {
+            Some(of) => self.tell(Event::Duplicate { candidate, of }),
+            None if self.untested => {}
+            None => {
+                self.test(candidate);
+                self.call(candidate);
+            }
+        }
+        if origin.is_some() {
+            self.agree();
+        }
+    }
+
+    /// Calls the function of a candidate on the inputs.
+    fn call(&mut self, candidate: usize) {
+        let (Some(queue), Some(inputs)) = (self.queue.clone(), self.inputs.clone()) else { return };
+        let c = &self.candidates[candidate];
+        let Some(trial) = self.task.called(candidate, &c.text, self.limits) else { return };
+        let turn = Turn { problem: self.problem, mean_logprob: c.mean_logprob.unwrap_or(0.0), candidate };
+        let cancel = Arc::new(AtomicBool::new(false));
+        self.slots[candidate].calls = Some(cancel.clone());
+        let (Some(me), mine) = (self.me.upgrade(), cancel.clone()) else { return };
+        queue.call(turn, trial, inputs, cancel, move |news| {
+            let mut this = lock(&me);
+            let slot = &mut this.slots[candidate];
+            let News::Called(observed) = news else { return };
+            if slot.calls.take_if(|calls| Arc::ptr_eq(calls, &mine)).is_some() {
+                slot.observed = observed.ok();
+                this.agree();
+                this.settle();
+            }
+        });
+    }
+
+    /// Counts anew what the candidates agree on.
+    fn agree(&mut self) {
+        let Some(inputs) = self.inputs.clone() else { return };
+        let members = |c: usize| {
+            let has_code = |slot: &Slot| slot.key.is_some() && slot.origin == Some(c);
+            let others = self.slots.iter().enumerate().filter(|(_, slot)| has_code(slot)).map(|(other, _)| other);
+            std::iter::once(c).chain(others).collect()
+        };
+        let witness =
+            |(c, slot): (usize, &Slot)| Some(Witness { members: members(c), observed: slot.observed.clone()? });
+        let witnesses: Vec<Witness> = self.slots.iter().enumerate().filter_map(witness).collect();
+        if !witnesses.is_empty() {
+            let agreement = Arc::new(Agreement::of(inputs, witnesses));
+            self.agreement = Some(agreement.clone());
+            self.tell(Event::Agreement(agreement));
+        }
+    }
+
+    fn test(&mut self, candidate: usize) {
+        let Some(c) = self.candidates.get_mut(candidate).filter(|c| c.finish.is_some()) else { return };
+        let Some(trial) = self.task.trial(candidate, &c.text, self.limits) else {
+            if let Some(why) = self.task.lacking(&c.text) {
+                c.verdict = Verdict::not_run(&why);
+                let outcome = Ok(c.verdict.clone());
+                self.tell(Event::Verdict { candidate, outcome });
+            }
+            return;
+        };
+        let Some(queue) = self.queue.clone() else { return };
+        c.verdict = Verdict::not_run("its tests were cancelled");
+        let turn = Turn { problem: self.problem, mean_logprob: c.mean_logprob.unwrap_or(0.0), candidate };
+        let cancel = Arc::new(AtomicBool::new(false));
+        self.slots[candidate].trial = Some(cancel.clone());
+        self.slots[candidate].passed = false;
+        let (Some(me), mine) = (self.me.upgrade(), cancel.clone()) else { return };
+        queue.start(turn, trial, cancel, move |news| {
+            let mut this = lock(&me);
+            // A cancelled trial says nothing about the candidate.
+            if this.slots[candidate].trial.as_ref().is_some_and(|trial| Arc::ptr_eq(trial, &mine)) {
+                this.tested(candidate, news);
+            }
+        });
+    }
+
+    fn tested(&mut self, candidate: usize, news: News) {
+        let News::Ended(outcome) = news else { return self.tell(Event::Testing(candidate)) };
+        let slot = &mut self.slots[candidate];
+        slot.trial = None;
+        slot.passed = matches!(&outcome, Ok(verdict) if verdict.status == Status::Passed);
+        slot.marked = matches!(&outcome, Ok(verdict) if verdict.is_marked());
+        let (passed, marked) = (slot.passed, slot.marked);
+        self.candidates[candidate].verdict = outcome.clone().unwrap_or_else(|why| Verdict::not_run(&why));
+        self.tell(Event::Verdict { candidate, outcome });
+        if passed && self.first_pass.is_none_or(|first| self.slots[first].marked && !marked) {
+            self.first_pass = Some(candidate);
+            self.pick(None);
+            // Trials go on: a candidate that has ended by itself keeps its verdict, and may be better.
+            if self.stop_on_pass && !marked && self.summary.is_none() {
+                self.cancel_all();
+            }
+        }
+        self.settle();
+    }
+
+    /// Returns true if a candidate without marks has passed.
+    fn has_passed(&self) -> bool {
+        self.first_pass.is_some_and(|first| !self.slots[first].marked)
+    }
+
+    /// Picks a candidate by `ranking`, the candidates that ended by themselves, once that is known.
+    fn pick(&mut self, ranking: Option<&[usize]>) {
+        let slot = |c: usize| &self.slots[self.slots[c].origin.unwrap_or(c)];
+        let (passed, marked) = (|c| slot(c).passed, |c| slot(c).marked);
+        let pick = crate::job::pick(ranking, self.first_pass, self.task.has_tests(), passed, marked);
+        if std::mem::replace(&mut self.picked, pick) != pick {
+            self.tell(Event::Pick(pick));
+        }
+    }
+
+    /// Returns true for a candidate without an end of its own, which has no key.
+    fn is_cut(&self, candidate: usize) -> bool {
+        self.slots.get(candidate).is_none_or(|slot| slot.key.is_none())
+    }
+
+    /// Reports the outcome once no more events can come.
+    fn settle(&mut self) {
+        let Some(mut summary) = self.summary.clone() else { return };
+        if self.slots.iter().any(|slot| slot.trial.is_some()) {
+            return;
+        }
+        if self.goes_on() {
+            return;
+        }
+        // A pass that ends the run waits for no calls.
+        if self.stop_on_pass && self.has_passed() {
+            let calls = self.slots.iter_mut().filter_map(|slot| slot.calls.take());
+            calls.for_each(|cancel| cancel.store(true, Ordering::Relaxed));
+        }
+        if self.slots.iter().any(|slot| slot.calls.is_some()) {
+            return;
+        }
+        // Without probabilities the best candidate is the most frequent one.
+        if self.candidates.iter().all(|c| c.mean_logprob.is_none()) {
+            let origin = |(c, slot): (usize, &Slot)| slot.origin.unwrap_or(c);
+            let votes = crate::job::frequencies(&self.slots.iter().enumerate().map(origin).collect::<Vec<_>>());
+            summary.ranking.sort_by_key(|&c| (self.is_cut(c), Reverse(votes.get(c).copied().unwrap_or(0))));
+        }
+        if let Some(agreement) = &self.agreement {
+            let standing = |c: usize| agreement.standing(c).map(Standing::order);
+            summary.ranking.sort_by_key(|&c| (self.is_cut(c), Reverse(standing(c))));
+        }
+        // A candidate that was cut has no key.
+        let whole = |c: &usize| self.slots.get(*c).is_some_and(|slot| slot.key.is_some());
+        // Candidates that the user has made come last: they have no probability.
+        let made = (0..self.candidates.len()).filter(|c| !summary.ranking.contains(c));
+        let order: Vec<usize> = summary.ranking.iter().copied().chain(made).filter(whole).collect();
+        self.pick(Some(&order));
+        let mut candidates = self.candidates.clone();
+        for (c, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.key.is_some()) {
+            if let Some(origin) = slot.origin {
+                candidates[c].verdict = self.candidates[origin].verdict.clone();
+            }
+            candidates[c].duplicate_of = self.slots[..c].iter().position(|other| other.key == slot.key);
+        }
+        self.tell(Event::Done(Box::new(Outcome {
+            candidates,
+            summary,
+            picked: self.picked,
+            agreement: self.agreement.clone(),
+        })));
+    }
+}
