@@ -2,22 +2,22 @@
 //! example.
 
 use super::action::test_all_again;
+use super::answer;
 use super::effect::Effect;
 use super::state::State;
 use crate::agreement::Agreement;
 use crate::trial::{Effect as End, Observed};
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
+use crate::untrusted::clean_line;
 
 /// The right answer to a call, as the user said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// The call as it is written.
     pub call: String,
-    /// Its kind and its key.
-    pub outcome: (End, String),
-    /// The outcome in words.
-    pub shown: String,
+    /// Its outcome.
+    pub right: Observed,
 }
 
 impl Check {
@@ -28,8 +28,8 @@ impl Check {
     }
 
     /// Returns true if a call has the right outcome.
-    fn is(&self, observed: &Observed) -> bool {
-        observed.outcome() == Some((self.outcome.0, self.outcome.1.as_str()))
+    pub fn is(&self, observed: &Observed) -> bool {
+        observed.outcome().is_some() && observed.outcome() == self.right.outcome()
     }
 }
 
@@ -94,8 +94,9 @@ pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect
         }
         Action::Answer => {
             let Code::Char(digit @ '1'..='9') = pressed.code else { return Some(Vec::new()) };
-            answer(state, digit as usize - '1' as usize);
+            numbered(state, digit as usize - '1' as usize);
         }
+        Action::TypeAnswer => answer::open(state),
         Action::Forget => forget(state),
         Action::Example => return Some(example(state)),
         _ => return None,
@@ -103,26 +104,34 @@ pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect
     Some(Vec::new())
 }
 
-/// The answer of this number is right: a check that judges all candidates at once.
-fn answer(state: &mut State, number: usize) {
+/// The answer of this number is right.
+fn numbered(state: &mut State, number: usize) {
     let Some((agreement, input)) = state.agreement().zip(state.selected_call()) else { return };
     let Some(answer) = agreement.answers(input).into_iter().nth(number) else {
         return state.say(format!("there is no answer {}", number + 1));
     };
     let observed = answer.candidates.first().and_then(|&c| agreement.observed(c, input));
-    let Some((end, key)) = observed.and_then(Observed::outcome) else {
+    let Some(right) = observed.filter(|observed| observed.outcome().is_some()).cloned() else {
         return state.say("that says nothing that another candidate could do as well");
     };
     let call = agreement.inputs[input].text();
-    let check = Check { call: call.clone(), outcome: (end, key.to_owned()), shown: answer.shown.clone() };
-    state.checks.retain(|other| other.call != call);
-    state.checks.push(check);
+    judge(state, Check { call, right });
+}
+
+/// A check judges all candidates at once.
+pub(super) fn judge(state: &mut State, check: Check) {
     let run = state.run.as_ref().map_or(0, |run| run.candidates.len());
+    let agreement = state.agreement();
+    let is_given = agreement.is_some_and(|agreement| (0..run).any(|c| check.is_met(agreement, c) == Some(true)));
+    let right = clean_line(&check.right.shown, 30);
+    state.checks.retain(|other| other.call != check.call);
+    state.checks.push(check);
     let wrong = (0..run).filter(|&c| state.unmet(c).is_some()).count();
     state.pick_by_checks();
     let key = state.key_name(Context::Calls, Action::Example);
     let is_or_are = if wrong == 1 { "is" } else { "are" };
-    state.say(format!("{wrong} of {run} {is_or_are} wrong; {key} makes it an example"));
+    let judged = if is_given { format!("{wrong} of {run} {is_or_are} wrong") } else { format!("no candidate gives {right}") };
+    state.say(format!("{judged}; {key} makes it an example"));
 }
 
 /// The selected call is no check any more.
@@ -167,18 +176,19 @@ fn with_example(state: &State) -> Result<(String, String), String> {
     let call = agreement.inputs[input].text();
     let check = state.checks.iter().find(|check| check.call == call);
     let check = check.ok_or_else(|| format!("first say which answer to {call} is right: press its number"))?;
-    let count = state.run.as_ref().map_or(0, |run| run.candidates.len());
-    let observed = (0..count).filter_map(|c| agreement.observed(c, input)).find(|observed| check.is(observed));
-    let observed = observed.ok_or("no candidate gives that answer any more")?;
-    let result = match check.outcome.0 {
-        End::Raised => format!("Traceback (most recent call last):\n    ...\n{}", observed.shown),
-        _ => observed.value.clone().ok_or("the result is too long, or has no text that an example could state")?,
+    let Observed { effect, shown, value, key, .. } = &check.right;
+    // Of an error without words only the name counts.
+    let name_only = *effect == End::Raised && shown == key;
+    let call_of = if name_only { format!("{call}  # doctest: +IGNORE_EXCEPTION_DETAIL") } else { call.clone() };
+    let result = match effect {
+        End::Raised => format!("Traceback (most recent call last):\n    ...\n{shown}"),
+        _ => value.clone().ok_or("the result is too long, or has no text that an example could state")?,
     };
     let target = state.job.target().ok_or("there is no function with documentation")?;
     // Nothing is printed for None.
-    let is_none = check.outcome.0 == End::Returned && result == "None";
-    let (call, result) = if is_none { (format!("{call} is None"), "True".to_owned()) } else { (call, result) };
-    Ok((target.stub_with_example(&call, &result)?, call))
+    let is_none = *effect == End::Returned && result == "None";
+    let (stated, result) = if is_none { (format!("{call} is None"), "True".to_owned()) } else { (call_of, result) };
+    Ok((target.stub_with_example(&stated, &result)?, call))
 }
 
 #[cfg(test)]
@@ -239,7 +249,7 @@ pub(in crate::tui) mod tests {
         session
     }
 
-    fn said(session: &Session) -> &str {
+    pub(in crate::tui) fn said(session: &Session) -> &str {
         session.state.notice.as_ref().map_or("", |notice| &notice.text)
     }
 
