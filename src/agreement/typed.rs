@@ -100,7 +100,8 @@ mod tests {
     use super::*;
 
     fn key_of(text: &str, language: Language) -> Result<String, String> {
-        typed(text, language).map(|answer| format!("{}{}", if answer.effect == Effect::Raised { "!" } else { "" }, answer.key))
+        typed(text, language)
+            .map(|answer| format!("{}{}", if answer.effect == Effect::Raised { "!" } else { "" }, answer.key))
     }
 
     #[test]

@@ -183,6 +183,8 @@ struct Slot {
     passed: bool,
     /// True if it has suspicious uses.
     marked: bool,
+    /// True if the user has made it.
+    made: bool,
 }
 
 struct State {
@@ -298,7 +300,7 @@ impl Run {
         let candidate = state.candidates.len();
         let made = Candidate { text: text.clone(), finish: Some(FinishReason::Stop), ..Candidate::new(candidate) };
         state.candidates.push(made);
-        state.slots.push(Slot::default());
+        state.slots.push(Slot { made: true, ..Slot::default() });
         state.tell(Event::Added { candidate, of, text });
         state.ended(&self.0, candidate);
     }
@@ -442,13 +444,16 @@ impl State {
     /// Counts anew what the candidates agree on.
     fn agree(&mut self) {
         let Some(inputs) = self.inputs.clone() else { return };
-        let members = |c: usize| {
+        let members = |c: usize| -> Vec<usize> {
             let has_code = |slot: &Slot| slot.key.is_some() && slot.origin == Some(c);
             let others = self.slots.iter().enumerate().filter(|(_, slot)| has_code(slot)).map(|(other, _)| other);
             std::iter::once(c).chain(others).collect()
         };
-        let witness =
-            |(c, slot): (usize, &Slot)| Some(Witness { members: members(c), observed: slot.observed.clone()? });
+        let votes = |members: &[usize]| members.iter().filter(|&&c| !self.slots[c].made).count();
+        let witness = |(c, slot): (usize, &Slot)| {
+            let (members, observed) = (members(c), slot.observed.clone()?);
+            Some(Witness { votes: votes(&members), members, observed })
+        };
         let witnesses: Vec<Witness> = self.slots.iter().enumerate().filter_map(witness).collect();
         if !witnesses.is_empty() {
             let agreement = Arc::new(Agreement::of(inputs, witnesses));
@@ -846,13 +851,20 @@ pub(crate) mod tests {
         // Equal code is called once and votes for each, and may outvote what is more probable.
         called.store(0, Ordering::Relaxed);
         let ask = Ask { agree: true, ..ask(false) };
-        let (_run, events) = start(&Scripted, &pool, ask);
+        let (run, events) = start(&Scripted, &pool, ask);
         let done = outcome(&events);
         assert_eq!((called.load(Ordering::Relaxed), done.agreement.unwrap().candidates()), (3, 5));
+        // What the user has made is called and has a place, and does not vote.
+        run.add(1, "    return 3\n".to_owned());
+        let done = outcome(&events).agreement.unwrap();
+        assert_eq!(
+            (done.candidates(), done.groups()[0].contains(&5), done.words().as_str()),
+            (5, true, "5 of 5 agree")
+        );
         // Without a wish for it nothing is called.
         let (_run, events) = start(&Scripted, &pool, super::tests::ask(false));
         assert!(outcome(&events).agreement.is_none());
-        assert_eq!(called.load(Ordering::Relaxed), 3);
+        assert_eq!(called.load(Ordering::Relaxed), 4);
     }
 
     #[test]

@@ -423,7 +423,10 @@ impl Keymap {
         for (binding, keys) in TABLE.iter().zip(&keys) {
             for &key in keys {
                 if key.types()
-                    && matches!(binding.context, Context::Global | Context::Prompt | Context::Answer | Context::Picker | Context::Palette)
+                    && matches!(
+                        binding.context,
+                        Context::Global | Context::Prompt | Context::Answer | Context::Picker | Context::Palette
+                    )
                 {
                     return Err(KeymapError::Typing { action: binding.name, key: key.to_string() });
                 }
@@ -448,10 +451,8 @@ impl Keymap {
             return Some(action);
         }
         let global = self.bound.get(&(Context::Global, key)).copied()?;
-        let modal = matches!(
-            context,
-            Context::Question | Context::Help | Context::Picker | Context::Palette | Context::Answer
-        );
+        let modal =
+            matches!(context, Context::Question | Context::Help | Context::Picker | Context::Palette | Context::Answer);
         let passes = matches!(global, Action::Interrupt | Action::Suspend | Action::Redraw);
         (!modal || passes).then_some(global)
     }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::{answer, calls};
 use super::candidate::{Candidate, Testing};
 use super::effect::Effect;
 use super::picker;
@@ -12,6 +11,7 @@ use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Loading, Question, Sta
 use super::stream::queue;
 use super::update::mark;
 use super::watch;
+use super::{answer, calls};
 use super::{diff, find, tokens};
 use super::{palette, past};
 use crate::job::{Job, label};

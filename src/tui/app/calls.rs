@@ -4,6 +4,7 @@
 use super::action::test_all_again;
 use super::answer;
 use super::effect::Effect;
+use super::refusal::refusal;
 use super::state::State;
 use crate::agreement::Agreement;
 use crate::trial::{Effect as End, Observed};
@@ -49,6 +50,12 @@ impl State {
     pub fn unmet(&self, candidate: usize) -> Option<&Check> {
         let agreement = self.agreement()?;
         self.checks.iter().find(|check| check.is_met(agreement, candidate) == Some(false))
+    }
+
+    /// True or false if a candidate meets all checks or not; `None` if it was called on none of them.
+    pub fn meets(&self, candidate: usize) -> Option<bool> {
+        let agreement = self.agreement()?;
+        self.checks.iter().filter_map(|check| check.is_met(agreement, candidate)).reduce(|all, is| all && is)
     }
 
     /// The input in the selected row.
@@ -128,10 +135,17 @@ pub(super) fn judge(state: &mut State, check: Check) {
     state.checks.push(check);
     let wrong = (0..run).filter(|&c| state.unmet(c).is_some()).count();
     state.pick_by_checks();
-    let key = state.key_name(Context::Calls, Action::Example);
     let is_or_are = if wrong == 1 { "is" } else { "are" };
-    let judged = if is_given { format!("{wrong} of {run} {is_or_are} wrong") } else { format!("no candidate gives {right}") };
-    state.say(format!("{judged}; {key} makes it an example"));
+    let judged =
+        if is_given { format!("{wrong} of {run} {is_or_are} wrong") } else { format!("no candidate gives {right}") };
+    let next = example_hint(state).map_or_else(String::new, |hint| format!("; {hint}"));
+    state.say(judged + &next);
+}
+
+/// `w makes it an example`, where that can be done.
+pub fn example_hint(state: &State) -> Option<String> {
+    let key = state.key_name(Context::Calls, Action::Example);
+    refusal(state, Action::Example).is_none().then(|| format!("{key} makes it an example"))
 }
 
 /// The selected call is no check any more.
@@ -220,7 +234,7 @@ pub(in crate::tui) mod tests {
             Observed { effect: End::Raised, key: "ZeroDivisionError".to_owned(), shown: error, ..Observed::default() };
         let wrong = vec![returns("1.5"), raises, returns("3.0")];
         let right = vec![returns("1.5"), returns("0"), returns("3.0")];
-        let witness = |candidate, observed| Witness { members: vec![candidate], observed };
+        let witness = |candidate, observed| Witness { members: vec![candidate], votes: 1, observed };
         Agreement::of(inputs.into(), vec![witness(0, wrong.clone()), witness(1, wrong), witness(2, right)])
     }
 
@@ -264,11 +278,12 @@ pub(in crate::tui) mod tests {
         assert!(said(&session).contains("2 of 3 are wrong; w makes it an example"), "{}", said(&session));
         let unmet = (0..3).map(|c| session.state.unmet(c).is_some()).collect::<Vec<_>>();
         assert_eq!(unmet, [true, true, false]);
+        assert_eq!([0, 1, 2, 9].map(|c| session.state.meets(c)), [Some(false), Some(false), Some(true), None]);
         // The other answer may be right as well.
         session.key("1");
         assert_eq!((session.run().pick, session.state.checks.len()), (Some(0), 1));
         session.key("x");
-        assert!(session.state.checks.is_empty());
+        assert!(session.state.checks.is_empty() && session.state.meets(0).is_none());
         session.key("9");
         assert!(said(&session).contains("there is no answer 9"));
         session.key("esc");

@@ -10,7 +10,7 @@ use super::{Look, put, rule};
 use crate::agreement::Answer;
 use crate::job::label;
 use crate::tui::app::answer::Answering;
-use crate::tui::app::calls::{Check, rows};
+use crate::tui::app::calls::{Check, example_hint, rows};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -131,7 +131,10 @@ impl<'a> Detail<'a> {
         let key = |action| state.key_name(Context::Calls, action);
         let asked = match (self.typed, check) {
             (Some(_), _) => " the right answer, as a value or as `raises` and the error's name ".to_owned(),
-            (None, Some(_)) => format!(" right as you said; {} makes it an example ", key(Action::Example)),
+            (None, Some(_)) => {
+                let next = example_hint(state).map_or_else(String::new, |hint| format!("; {hint}"));
+                format!(" right as you said{next} ")
+            }
             (None, None) => format!(" which is right? press its number, or {} to type it ", key(Action::TypeAnswer)),
         };
         rule(buf, area, area.y, look, (&asked, look.style(Role::Muted)), ("", Style::default()));
