@@ -54,10 +54,8 @@ fn python(value: &Value, depth: usize, is_printed: bool) -> String {
             format!("{{{}}}", all.join(", "))
         }
         Value::Dict(all) => {
-            let mut fields = Vec::new();
-            for (key, value) in all {
-                set(&mut fields, of(key), of(value));
-            }
+            let fields = fields(all, |key| python(key, depth + 1, false));
+            let mut fields: Vec<_> = fields.into_iter().map(|(key, value)| (of(key), of(value))).collect();
             if !is_printed {
                 fields.sort_by_key(|(key, value)| format!("{key}: {value}"));
             }
@@ -77,11 +75,12 @@ fn script(value: &Value) -> String {
         Value::Text(text) => json(text),
         Value::List(all) | Value::Tuple(all) => every(all),
         Value::Dict(all) => {
-            let mut fields = Vec::new();
-            for (key, value) in all {
-                let name = if let Value::Text(text) = key { text.clone() } else { key.written(Language::JavaScript) };
-                set(&mut fields, json(&name), script(value));
-            }
+            let name = |key: &Value| match key {
+                Value::Text(text) => json(text),
+                key => json(&key.written(Language::JavaScript)),
+            };
+            let fields = fields(all, name);
+            let mut fields: Vec<_> = fields.into_iter().map(|(key, value)| (name(key), script(value))).collect();
             fields.sort_by_key(|(key, value)| format!("{key}: {value}").encode_utf16().collect::<Vec<_>>());
             braces(&fields)
         }
@@ -89,12 +88,12 @@ fn script(value: &Value) -> String {
     }
 }
 
-/// Gives a field its value; of two values of a field the last one counts.
-fn set(fields: &mut Vec<(String, String)>, key: String, value: String) {
-    match fields.iter_mut().find(|(other, _)| *other == key) {
-        Some((_, old)) => *old = value,
-        None => fields.push((key, value)),
-    }
+/// The fields of a dictionary: of equal keys the first one with the last value.
+fn fields(all: &[(Value, Value)], form: impl Fn(&Value) -> String) -> Vec<(&Value, &Value)> {
+    let forms: Vec<String> = all.iter().map(|(key, _)| form(key)).collect();
+    let is_first = |&at: &usize| !forms[..at].contains(&forms[at]);
+    let last = |at: usize| forms.iter().rposition(|form| *form == forms[at]).unwrap_or(at);
+    (0..all.len()).filter(is_first).map(|at| (&all[at].0, &all[last(at)].1)).collect()
 }
 
 fn braces(fields: &[(String, String)]) -> String {

@@ -29,6 +29,8 @@ pub struct Answer {
     pub shown: String,
     /// The candidates, by index.
     pub candidates: Vec<usize>,
+    /// Number of them that vote.
+    pub votes: usize,
     /// True if it can be compared: it returns or raises, the same each time.
     pub is_told: bool,
 }
@@ -96,26 +98,28 @@ impl Agreement {
 
     /// The outcomes on an input, those with most votes first.
     pub fn answers(&self, input: usize) -> Vec<Answer> {
-        let mut all: Vec<(Option<(Effect, &str)>, usize, Answer)> = Vec::new();
+        let mut all: Vec<(Option<(Effect, &str)>, Answer)> = Vec::new();
         for witness in &self.witnesses {
             let Some(observed) = witness.observed.get(input) else { continue };
             let outcome = observed.outcome();
-            let same = all.iter_mut().find(|(other, ..)| outcome.is_some() && *other == outcome);
-            if let Some((_, votes, answer)) = same {
-                *votes += witness.votes;
+            let same = all.iter_mut().find(|(other, _)| outcome.is_some() && *other == outcome);
+            if let Some((_, answer)) = same {
+                answer.votes += witness.votes;
                 answer.candidates.extend(&witness.members);
             } else {
                 let unsteady = if observed.is_unsteady { ", and another time something else" } else { "" };
                 let shown = format!("{}{unsteady}", observed.shown);
-                let answer = Answer { shown, candidates: witness.members.clone(), is_told: outcome.is_some() };
-                all.push((outcome, witness.votes, answer));
+                let (candidates, votes, is_told) = (witness.members.clone(), witness.votes, outcome.is_some());
+                let answer = Answer { shown, candidates, votes, is_told };
+                all.push((outcome, answer));
             }
         }
-        for (.., answer) in &mut all {
+        let mut all: Vec<Answer> = all.into_iter().map(|(_, answer)| answer).collect();
+        for answer in &mut all {
             answer.candidates.sort_unstable();
         }
-        all.sort_by_key(|(_, votes, answer)| (Reverse(*votes), answer.candidates.first().copied()));
-        all.into_iter().map(|(.., answer)| answer).collect()
+        all.sort_by_key(|answer| (Reverse(answer.votes), answer.candidates.first().copied()));
+        all
     }
 
     /// The inputs on which candidates differ, those first that tell most of them apart, of these the shortest.

@@ -1,5 +1,7 @@
 //! The answer to a call as a person types it: a literal, or the error that is raised.
 
+use std::fmt::Write;
+
 use super::form::{key, printed};
 use super::value::{Value, literal};
 use crate::language::Language;
@@ -47,8 +49,8 @@ pub fn typed(text: &str, language: Language) -> Result<Observed, String> {
     let (mut key_of, mut words) = (key(&value, language), spelled(&value, language));
     let mut is_plain = language == Language::Python;
     while let Some((number, value, end)) = changed(&text[at..], language) {
-        key_of += &format!(" | {}: {}", number - 1, key(&value, language));
-        words += &format!("{CHANGED}{number} is {}", spelled(&value, language));
+        let _ = write!(key_of, " | {}: {}", number - 1, key(&value, language));
+        let _ = write!(words, "{CHANGED}{number} is {}", spelled(&value, language));
         (at, is_plain) = (at + end, false);
     }
     let rest = text[at..].trim_start();

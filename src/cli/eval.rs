@@ -1,12 +1,13 @@
 //! `bass-tui eval`: scores whole problem sets.
 
 mod log;
+mod sweep;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -19,12 +20,12 @@ use super::output::{print, print_json, say};
 use super::session::{Session, consent, on_interrupt};
 use crate::eval::{
     self, Answer, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Rank, Report, ResultsFile,
-    RunError, Setting, Unready,
+    RunError, Setting, Speed, Unready,
 };
 use crate::job::TrialPool;
 use crate::options::{self, GENERATION, SAMPLING, Settings, TESTS, duration};
 use crate::sampling::Accept;
-use crate::source::SourceInfo;
+use crate::source::{Source, SourceInfo};
 use crate::trial::Runner;
 use crate::untrusted::clean_line;
 
@@ -46,6 +47,7 @@ EXAMPLES
   bass-tui eval HumanEval.jsonl.gz --solutions canonical   is everything right with the tests and this machine?
   bass-tui eval mbpp.jsonl --solutions samples.jsonl --k 1,10 --json
   bass-tui eval HumanEval.jsonl.gz --only 0,17,HumanEval/30 --time-budget 5s
+  bass-tui eval HumanEval.jsonl.gz --limit 40 --sweep temperature=0.2,0.8 --sweep n=4,8 --sweep draft=none,auto
 
 EXIT CODES
   0 done, a candidate passed       1 done, nothing passed   2 wrong usage or bad input
@@ -81,6 +83,10 @@ pub struct Args {
     /// that does what most do when they are called on the same inputs (agreement), which tells all three
     #[arg(long, value_name = "random|logprob|agreement", default_value = "logprob", value_parser = rank, help_heading = "Evaluation")]
     rank: Rank,
+    /// Runs with each of these values of an option, several times for several options: each value with each;
+    /// at the end one table of all runs
+    #[arg(long, value_name = "OPTION=VALUE,VALUE", help_heading = "Evaluation")]
+    sweep: Vec<String>,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -89,104 +95,165 @@ pub struct Args {
 /// The problems of a run, and the given answers of each of them.
 type EvalInput = (Vec<Problem>, Option<Vec<Vec<Answer>>>);
 
+/// Parts that the runs of a command share.
+struct Setup<'a> {
+    args: &'a Args,
+    ks: &'a [usize],
+    problems: &'a [Problem],
+    /// Their ids.
+    ids: &'a [String],
+    runner: &'a Runner,
+    pool: &'a TrialPool,
+    setting: &'a Setting,
+    deadline: Option<Instant>,
+    messages: (Sender<Message>, Receiver<Message>),
+    /// An interrupt is a message from here on.
+    listening: Arc<AtomicBool>,
+}
+
+/// A run that is over or was interrupted.
+struct Scored {
+    header: Header,
+    results: Vec<ProblemResult>,
+    by_rank: BTreeMap<Rank, f64>,
+    ended: Ended,
+    speed: Speed,
+    resumed: usize,
+}
+
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open(&args.options)?;
-    let options = session.settings.generate.clone();
+    let grid = args.grid(&session)?;
     let ks = args.ks()?;
     let (problems, given) = args.problems()?;
-    args.check_k(&ks, &problems, given.as_deref(), options.n)?;
-    let limits = session.settings.limits;
+    let least = grid.iter().map(|point| point.settings.generate.n).min();
+    args.check_k(&ks, &problems, given.as_deref(), least.unwrap_or(session.settings.generate.n))?;
     let (send, receive) = channel();
     let listening = Arc::new(AtomicBool::new(false));
     on_interrupt(&send, &listening, || Message::Interrupt);
 
     let runner = Arc::new(consent(session.runner(), args.consent.unprotected)?);
     let asked: Vec<&Problem> = problems.iter().collect();
+    let limits = session.settings.limits;
     let setting = eval::preflight(&runner, &asked, limits).map_err(|unready| match unready {
         Unready::Missing(why) => Failure::input(why),
         Unready::Sandbox(error) => Failure::internal(error),
     })?;
-    let source = if given.is_some() { None } else { Some(session.source()?) };
-    let header =
-        args.header(source.as_ref().map(|source| source.info()).as_ref(), &session.settings, &setting, &runner);
     let pool = TrialPool::new(runner.clone()).map_err(Failure::internal)?;
-    let mut plan = Plan {
-        todo: (0..problems.len()).collect(),
-        problems: &problems,
-        candidates: match (source.as_deref(), given) {
-            (Some(source), None) => Candidates::Model {
-                source,
-                stops: options.stop.strings.clone(),
-                options: Box::new(options),
-                default_stops: !session.settings.no_default_stops,
-            },
-            (_, given) => Candidates::Given(given.unwrap_or_default()),
-        },
-        limits,
-        deadline: args.deadline.and_then(|time| Instant::now().checked_add(time)),
-    };
-
-    let (mut file, before) = match &args.results {
-        Some(path) => {
-            let (file, results) = ResultsFile::open(path, &header).map_err(Failure::input)?;
-            (Some(file), take_up(&mut plan, results, path)?)
-        }
-        None => (None, BTreeMap::new()),
-    };
-    listening.store(true, Ordering::Relaxed);
-    let mut log = Log::new(args.json, problems.len(), &before);
-    let resumed = before.len();
-    let mut results = before;
-    let outcome = eval::run(&plan, &pool, &send, &receive, &mut |news| {
-        if let News::Done(result) = &news {
-            if let Some(file) = &mut file {
-                file.append(result)?;
-            }
-            results.insert(result.task_id.clone(), (*result).clone());
-        }
-        log.news(&news);
-        Ok(())
-    });
-    let speed = log.close();
-    let done = results.len();
-    let ended = outcome.map_err(|error| {
-        let (RunError::Failed(why) | RunError::Listener(why)) = error;
-        Failure::internal(format!("{why}; {}", args.how_to_go_on(done, problems.len())))
-    })?;
-
     let ids: Vec<String> = problems.iter().map(|p| p.id.clone()).collect();
-    let results: Vec<ProblemResult> = ids.iter().filter_map(|id| results.remove(id)).collect();
-    let standings = match args.rank {
-        Rank::Agreement => eval::standings(&runner, &plan, &results).map_err(Failure::internal)?,
-        Rank::Random | Rank::Logprob => BTreeMap::new(),
-    };
-    let report = Report {
-        rank: args.rank,
-        by_rank: eval::shares(&problems, &results, &standings),
-        header: &header,
-        ids: &ids,
-        results: &results,
+    let setup = Setup {
+        args,
         ks: &ks,
-        ended,
-        speed,
-        resumed,
-        protection: runner.protection(),
+        problems: &problems,
+        ids: &ids,
+        runner: &runner,
+        pool: &pool,
+        setting: &setting,
+        deadline: args.deadline.and_then(|time| Instant::now().checked_add(time)),
+        messages: (send, receive),
+        listening,
     };
+    if !grid.is_empty() {
+        return sweep::run(&setup, &session, &grid);
+    }
+    let source = if given.is_some() { None } else { Some(session.source()?) };
+    let scored = setup.score(&session.settings, source.as_deref(), given)?;
+    let report = setup.report(&scored);
     if args.json {
         print_json(&report.json().map_err(Failure::internal)?)?;
     } else {
         print(&format!("{}\n{}", report.problems(), report.summary().map_err(Failure::internal)?))?;
     }
-    match ended {
+    let go_on = || args.how_to_go_on(scored.results.len(), ids.len());
+    match scored.ended {
         Ended::Interrupted => {
-            say(&format!("bass-tui: interrupted: {}\n", args.how_to_go_on(done, ids.len())));
+            say(&format!("bass-tui: interrupted: {}\n", go_on()));
             Ok(INTERRUPTED)
         }
         Ended::Deadline => {
-            say(&format!("bass-tui: the time of --deadline is over: {}\n", args.how_to_go_on(done, ids.len())));
-            Ok(code(&results))
+            say(&format!("bass-tui: the time of --deadline is over: {}\n", go_on()));
+            Ok(code(&scored.results))
         }
-        Ended::Done => Ok(code(&results)),
+        Ended::Done => Ok(code(&scored.results)),
+    }
+}
+
+impl Setup<'_> {
+    /// Scores the problems once: with candidates of the source, else the given ones.
+    fn score(
+        &self,
+        settings: &Settings,
+        source: Option<&dyn Source>,
+        given: Option<Vec<Vec<Answer>>>,
+    ) -> Result<Scored, Failure> {
+        let (args, problems) = (self.args, self.problems);
+        let header = args.header(source.map(Source::info).as_ref(), settings, self.setting, self.runner);
+        let options = settings.generate.clone();
+        let mut plan = Plan {
+            todo: (0..problems.len()).collect(),
+            problems,
+            candidates: match (source, given) {
+                (Some(source), None) => Candidates::Model {
+                    source,
+                    stops: options.stop.strings.clone(),
+                    options: Box::new(options),
+                    default_stops: !settings.no_default_stops,
+                },
+                (_, given) => Candidates::Given(given.unwrap_or_default()),
+            },
+            limits: settings.limits,
+            deadline: self.deadline,
+        };
+        let (mut file, before) = match &args.results {
+            Some(path) => {
+                let (file, results) = ResultsFile::open(path, &header).map_err(Failure::input)?;
+                (Some(file), take_up(&mut plan, results, path)?)
+            }
+            None => (None, BTreeMap::new()),
+        };
+        self.listening.store(true, Ordering::Relaxed);
+        let mut log = Log::new(args.json, problems.len(), &before);
+        let resumed = before.len();
+        let mut results = before;
+        let (send, receive) = &self.messages;
+        let outcome = eval::run(&plan, self.pool, send, receive, &mut |news| {
+            if let News::Done(result) = &news {
+                if let Some(file) = &mut file {
+                    file.append(result)?;
+                }
+                results.insert(result.task_id.clone(), (*result).clone());
+            }
+            log.news(&news);
+            Ok(())
+        });
+        let speed = log.close();
+        let done = results.len();
+        let ended = outcome.map_err(|error| {
+            let (RunError::Failed(why) | RunError::Listener(why)) = error;
+            Failure::internal(format!("{why}; {}", args.how_to_go_on(done, problems.len())))
+        })?;
+        let results: Vec<ProblemResult> = self.ids.iter().filter_map(|id| results.remove(id)).collect();
+        let standings = match args.rank {
+            Rank::Agreement => eval::standings(self.runner, &plan, &results).map_err(Failure::internal)?,
+            Rank::Random | Rank::Logprob => BTreeMap::new(),
+        };
+        let by_rank = eval::shares(problems, &results, &standings);
+        Ok(Scored { header, results, by_rank, ended, speed, resumed })
+    }
+
+    fn report<'a>(&'a self, scored: &'a Scored) -> Report<'a> {
+        Report {
+            rank: self.args.rank,
+            by_rank: scored.by_rank.clone(),
+            header: &scored.header,
+            ids: self.ids,
+            results: &scored.results,
+            ks: self.ks,
+            ended: scored.ended,
+            speed: scored.speed,
+            resumed: scored.resumed,
+            protection: self.runner.protection(),
+        }
     }
 }
 
@@ -205,6 +272,17 @@ fn code(results: &[ProblemResult]) -> u8 {
 }
 
 impl Args {
+    /// The settings of each run of a sweep; none without one.
+    fn grid(&self, session: &Session) -> Result<Vec<sweep::Point>, Failure> {
+        let other = [("--results", self.results.is_some()), ("--solutions", self.solutions.is_some())];
+        if let Some((flag, _)) = other.iter().find(|(_, is_given)| *is_given && !self.sweep.is_empty()) {
+            return Err(Failure::input(format!(
+                "--sweep writes anew with each setting, so {flag} cannot be used with it"
+            )));
+        }
+        sweep::grid(&self.sweep, session)
+    }
+
     fn ks(&self) -> Result<Vec<usize>, Failure> {
         let mut ks = list("--k", &self.k, "numbers from 1 such as 1,8", |k| k.parse().ok().filter(|k| *k > 0))?;
         ks.sort_unstable();
@@ -314,6 +392,7 @@ impl Args {
                 "{done} of {of} problems are done and kept in {}; the same command goes on with the rest",
                 clean_line(&path.display().to_string(), 200)
             ),
+            None if !self.sweep.is_empty() => format!("{done} of {of} problems of this run were done"),
             None => format!("{done} of {of} problems were done; with --results FILE a run can be gone on with"),
         }
     }
