@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "temperature   n  Pass@First  Pass@All  pass@1  by random  by logprob  by agreement  tokens/s         time  reached",
+                "temperature   n  Pass@First  Pass@All  pass@1  by random  by logprob  by agreement  tokens/s        time  reached",
                 "        0.2   4      50.0 %    50.0 %  50.0 %     50.0 %      50.0 %        50.0 %        10  1 min 01 s   1 of 2",
                 "       0.85  16       0.0 %     0.0 %   0.0 %      0.0 %       0.0 %         0.0 %       200  1 min 01 s   1 of 2",
                 "",
