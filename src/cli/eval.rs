@@ -1,31 +1,29 @@
 //! `bass-tui eval`: scores whole problem sets.
 
 mod log;
+mod score;
 mod sweep;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use log::Log;
+use score::Setup;
 
 use super::args::{CompletionFlags, ConsentArgs, list};
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json, say};
 use super::session::{Session, consent, on_interrupt};
-use crate::eval::{
-    self, Answer, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Rank, Report, ResultsFile,
-    RunError, Setting, Speed, Unready,
-};
+use crate::eval::{self, Answer, Ended, Header, Message, Problem, ProblemResult, Rank, Setting, Unready};
 use crate::job::TrialPool;
 use crate::options::{self, GENERATION, SAMPLING, Settings, TESTS, duration};
 use crate::sampling::Accept;
-use crate::source::{Source, SourceInfo};
+use crate::source::SourceInfo;
 use crate::trial::Runner;
 use crate::untrusted::clean_line;
 
@@ -95,32 +93,6 @@ pub struct Args {
 /// The problems of a run, and the given answers of each of them.
 type EvalInput = (Vec<Problem>, Option<Vec<Vec<Answer>>>);
 
-/// Parts that the runs of a command share.
-struct Setup<'a> {
-    args: &'a Args,
-    ks: &'a [usize],
-    problems: &'a [Problem],
-    /// Their ids.
-    ids: &'a [String],
-    runner: &'a Runner,
-    pool: &'a TrialPool,
-    setting: &'a Setting,
-    deadline: Option<Instant>,
-    messages: (Sender<Message>, Receiver<Message>),
-    /// An interrupt is a message from here on.
-    listening: Arc<AtomicBool>,
-}
-
-/// A run that is over or was interrupted.
-struct Scored {
-    header: Header,
-    results: Vec<ProblemResult>,
-    by_rank: BTreeMap<Rank, f64>,
-    ended: Ended,
-    speed: Speed,
-    resumed: usize,
-}
-
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open(&args.options)?;
     let grid = args.grid(&session)?;
@@ -175,85 +147,6 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             Ok(code(&scored.results))
         }
         Ended::Done => Ok(code(&scored.results)),
-    }
-}
-
-impl Setup<'_> {
-    /// Scores the problems once: with candidates of the source, else the given ones.
-    fn score(
-        &self,
-        settings: &Settings,
-        source: Option<&dyn Source>,
-        given: Option<Vec<Vec<Answer>>>,
-    ) -> Result<Scored, Failure> {
-        let (args, problems) = (self.args, self.problems);
-        let header = args.header(source.map(Source::info).as_ref(), settings, self.setting, self.runner);
-        let options = settings.generate.clone();
-        let mut plan = Plan {
-            todo: (0..problems.len()).collect(),
-            problems,
-            candidates: match (source, given) {
-                (Some(source), None) => Candidates::Model {
-                    source,
-                    stops: options.stop.strings.clone(),
-                    options: Box::new(options),
-                    default_stops: !settings.no_default_stops,
-                },
-                (_, given) => Candidates::Given(given.unwrap_or_default()),
-            },
-            limits: settings.limits,
-            deadline: self.deadline,
-        };
-        let (mut file, before) = match &args.results {
-            Some(path) => {
-                let (file, results) = ResultsFile::open(path, &header).map_err(Failure::input)?;
-                (Some(file), take_up(&mut plan, results, path)?)
-            }
-            None => (None, BTreeMap::new()),
-        };
-        self.listening.store(true, Ordering::Relaxed);
-        let mut log = Log::new(args.json, problems.len(), &before);
-        let resumed = before.len();
-        let mut results = before;
-        let (send, receive) = &self.messages;
-        let outcome = eval::run(&plan, self.pool, send, receive, &mut |news| {
-            if let News::Done(result) = &news {
-                if let Some(file) = &mut file {
-                    file.append(result)?;
-                }
-                results.insert(result.task_id.clone(), (*result).clone());
-            }
-            log.news(&news);
-            Ok(())
-        });
-        let speed = log.close();
-        let done = results.len();
-        let ended = outcome.map_err(|error| {
-            let (RunError::Failed(why) | RunError::Listener(why)) = error;
-            Failure::internal(format!("{why}; {}", args.how_to_go_on(done, problems.len())))
-        })?;
-        let results: Vec<ProblemResult> = self.ids.iter().filter_map(|id| results.remove(id)).collect();
-        let standings = match args.rank {
-            Rank::Agreement => eval::standings(self.runner, &plan, &results).map_err(Failure::internal)?,
-            Rank::Random | Rank::Logprob => BTreeMap::new(),
-        };
-        let by_rank = eval::shares(problems, &results, &standings);
-        Ok(Scored { header, results, by_rank, ended, speed, resumed })
-    }
-
-    fn report<'a>(&'a self, scored: &'a Scored) -> Report<'a> {
-        Report {
-            rank: self.args.rank,
-            by_rank: scored.by_rank.clone(),
-            header: &scored.header,
-            ids: self.ids,
-            results: &scored.results,
-            ks: self.ks,
-            ended: scored.ended,
-            speed: scored.speed,
-            resumed: scored.resumed,
-            protection: self.runner.protection(),
-        }
     }
 }
 
@@ -396,33 +289,4 @@ impl Args {
             None => format!("{done} of {of} problems were done; with --results FILE a run can be gone on with"),
         }
     }
-}
-
-/// Takes over the results of this run from a results file. The rest stays to be done.
-fn take_up(
-    plan: &mut Plan,
-    results: Vec<ProblemResult>,
-    path: &Path,
-) -> Result<BTreeMap<String, ProblemResult>, Failure> {
-    let mut kept = BTreeMap::new();
-    // The file may hold problems that are not in this run: another --only or --limit.
-    let mut found: BTreeMap<String, ProblemResult> = results.into_iter().map(|r| (r.task_id.clone(), r)).collect();
-    let mut todo = Vec::new();
-    for &index in &plan.todo {
-        let Some(result) = found.remove(&plan.problems[index].id) else {
-            todo.push(index);
-            continue;
-        };
-        if result.digest != plan.digest(index) {
-            return Err(Failure::input(format!(
-                "{} holds a result of {}, but the problem (or what is given for it) has changed since; give another name to begin \
-                 anew",
-                path.display(),
-                result.task_id
-            )));
-        }
-        kept.insert(result.task_id.clone(), result);
-    }
-    plan.todo = todo;
-    Ok(kept)
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::figures::Figures;
 use super::rank::Rank;
-use super::report::{Report, Stats, percent, shown, time};
+use super::report::{Report, Stats, percent, shown};
 
 /// A run.
 #[derive(Serialize)]
@@ -62,7 +62,7 @@ impl Sweep {
         lines[0].extend(["Pass@First", "Pass@All"].map(str::to_owned));
         lines[0].extend(ks.iter().map(|k| format!("pass@{k}")));
         lines[0].extend(ranks.iter().map(|rank| format!("by {}", rank.name())));
-        lines[0].extend(["tokens/s", "time", "reached"].map(str::to_owned));
+        lines[0].extend(["tokens/s", "seconds", "reached"].map(str::to_owned));
         for row in &self.rows {
             let figures = &row.figures;
             let share = |share: Option<&f64>| share.map_or_else(String::new, |share| percent(*share));
@@ -70,7 +70,7 @@ impl Sweep {
             line.extend([percent(figures.pass_at_first), percent(figures.pass_at_all)]);
             line.extend(ks.iter().map(|k| share(figures.pass_at_k.get(k))));
             line.extend(ranks.iter().map(|rank| share(row.by_rank.get(rank))));
-            line.extend([format!("{:.0}", row.stats.tokens_per_second), time(row.stats.wall_s)]);
+            line.extend([format!("{:.0}", row.stats.tokens_per_second), format!("{:.1}", row.stats.wall_s)]);
             line.push(format!("{} of {}", row.stats.reached, figures.problems));
             lines.push(line);
         }
@@ -139,9 +139,9 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "temperature   n  Pass@First  Pass@All  pass@1  by random  by logprob  by agreement  tokens/s        time  reached",
-                "        0.2   4      50.0 %    50.0 %  50.0 %     50.0 %      50.0 %        50.0 %        10  1 min 01 s   1 of 2",
-                "       0.85  16       0.0 %     0.0 %   0.0 %      0.0 %       0.0 %         0.0 %       200  1 min 01 s   1 of 2",
+                "temperature   n  Pass@First  Pass@All  pass@1  by random  by logprob  by agreement  tokens/s  seconds  reached",
+                "        0.2   4      50.0 %    50.0 %  50.0 %     50.0 %      50.0 %        50.0 %        10     61.0   1 of 2",
+                "       0.85  16       0.0 %     0.0 %   0.0 %      0.0 %       0.0 %         0.0 %       200     61.0   1 of 2",
                 "",
                 "seed 7",
             ]

@@ -201,8 +201,8 @@ impl Kept {
         ))
     }
 
-    /// The events of the run as it told them, each with its time in ms. Of several verdicts of a candidate, and
-    /// of several agreements, the last one counts. They always end, also if the file does not.
+    /// The events of the run as it told them, each with its time in ms. Of several verdicts of a candidate,
+    /// and of several agreements, the last one counts. They always end, also if the file does not.
     pub fn events(&self) -> Vec<(u64, Event)> {
         let verdict = |what: &What| if let What::Verdict(tested) = what { Some(tested.candidate) } else { None };
         let at = self.lines.iter().enumerate();

@@ -301,7 +301,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Calls, A::Settings, "settings", &[","], "the settings, to change them", ""),
     binding(C::Calls, A::Help, "help", &["?"], "this help", "help"),
 
-    binding(C::Answer, A::Submit, "submit", &["enter"], "this answer is right: all candidates are judged by it", "right"),
+    binding(C::Answer, A::Submit, "submit", &["enter"], "this answer is right: all candidates are judged by it", "take it"),
     binding(C::Answer, A::Close, "close", &["esc"], "back to the table of calls", "cancel"),
 
     binding(C::Diff, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),

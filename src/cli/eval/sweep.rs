@@ -3,7 +3,7 @@
 use super::super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::super::output::{print, print_json, say};
 use super::super::session::{Session, served};
-use super::Setup;
+use super::score::Setup;
 use crate::eval::{Ended, Sweep};
 use crate::options::{self, GENERATION, MODELS, OptionSpec, SAMPLING, Settings, did_you_mean};
 use crate::source::Source;

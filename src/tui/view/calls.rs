@@ -1,5 +1,5 @@
-//! The table of calls: a row for each input, a column for each candidate, and below it the answers and the line
-//! that one is typed in.
+//! The table of calls: a row for each input, a column for each candidate, and below it the answers and the
+//! line that one is typed in.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
