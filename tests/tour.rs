@@ -187,6 +187,15 @@ fn an_answer_becomes_a_check_an_example_and_a_verdict() {
     pty.press("b");
     pty.sees("> mean([])");
     pty.sees("ZeroDivisionError");
+    // An answer that no candidate gives can be typed.
+    pty.press("2=");
+    pty.sees("the right answer, as a value");
+    pty.press("\u{7f}[7");
+    pty.press(ENTER);
+    pty.sees("`[7` is no value");
+    pty.press("]");
+    pty.press(ENTER);
+    pty.sees("no candidate gives [7]");
     // The answer of the minority is right.
     pty.press("2");
     pty.sees("2 of 3 are wrong");

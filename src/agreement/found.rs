@@ -29,6 +29,8 @@ pub struct Answer {
     pub shown: String,
     /// The candidates, by index.
     pub candidates: Vec<usize>,
+    /// Number of them that vote.
+    pub votes: usize,
     /// True if it can be compared: it returns or raises, the same each time.
     pub is_told: bool,
 }
@@ -54,9 +56,14 @@ impl Agreement {
         self.standings.get(self.place(candidate)?)
     }
 
-    /// The number of candidates that were called.
+    /// The candidates that were called, those with the same code together.
+    pub fn witnesses(&self) -> &[Witness] {
+        &self.witnesses
+    }
+
+    /// The number of candidates that were called and vote.
     pub fn candidates(&self) -> usize {
-        self.witnesses.iter().map(|witness| witness.members.len()).sum()
+        self.witnesses.iter().map(|witness| witness.votes).sum()
     }
 
     /// The largest group in words: `5 of 8 agree`.
@@ -73,21 +80,23 @@ impl Agreement {
         self.witnesses[self.place(candidate)?].observed.get(input)
     }
 
-    /// Candidates that do the same everywhere, the largest group first.
+    /// Candidates that do the same everywhere, the group with most votes first.
     pub fn groups(&self) -> Vec<Vec<usize>> {
         let count = self.standings.iter().map(|standing| standing.group + 1).max().unwrap_or_default();
-        let mut groups = vec![Vec::new(); count];
+        let mut groups = vec![(0, Vec::new()); count];
         for (standing, witness) in self.standings.iter().zip(&self.witnesses) {
-            groups[standing.group].extend(&witness.members);
+            let (votes, members) = &mut groups[standing.group];
+            *votes = standing.agree;
+            members.extend(&witness.members);
         }
-        for group in &mut groups {
-            group.sort_unstable();
+        for (_, members) in &mut groups {
+            members.sort_unstable();
         }
-        groups.sort_by_key(|group| (Reverse(group.len()), group.first().copied()));
-        groups
+        groups.sort_by_key(|(votes, members)| (Reverse(*votes), members.first().copied()));
+        groups.into_iter().map(|(_, members)| members).collect()
     }
 
-    /// The outcomes on an input, those of most candidates first.
+    /// The outcomes on an input, those with most votes first.
     pub fn answers(&self, input: usize) -> Vec<Answer> {
         let mut all: Vec<(Option<(Effect, &str)>, Answer)> = Vec::new();
         for witness in &self.witnesses {
@@ -95,11 +104,13 @@ impl Agreement {
             let outcome = observed.outcome();
             let same = all.iter_mut().find(|(other, _)| outcome.is_some() && *other == outcome);
             if let Some((_, answer)) = same {
+                answer.votes += witness.votes;
                 answer.candidates.extend(&witness.members);
             } else {
                 let unsteady = if observed.is_unsteady { ", and another time something else" } else { "" };
                 let shown = format!("{}{unsteady}", observed.shown);
-                let answer = Answer { shown, candidates: witness.members.clone(), is_told: outcome.is_some() };
+                let (candidates, votes, is_told) = (witness.members.clone(), witness.votes, outcome.is_some());
+                let answer = Answer { shown, candidates, votes, is_told };
                 all.push((outcome, answer));
             }
         }
@@ -107,7 +118,7 @@ impl Agreement {
         for answer in &mut all {
             answer.candidates.sort_unstable();
         }
-        all.sort_by_key(|answer| (Reverse(answer.candidates.len()), answer.candidates.first().copied()));
+        all.sort_by_key(|answer| (Reverse(answer.votes), answer.candidates.first().copied()));
         all
     }
 
@@ -160,7 +171,7 @@ mod tests {
                 shown: key.to_owned(),
                 ..Observed::default()
             });
-            Witness { members: members.to_vec(), observed: observed.to_vec() }
+            Witness { members: members.to_vec(), votes: members.len(), observed: observed.to_vec() }
         };
         let all = [
             witness(&[1], ["3", "0", "5"]),
@@ -169,6 +180,18 @@ mod tests {
             witness(&[4], ["late", "0", "5"]),
         ];
         Agreement::of(inputs.into(), all.to_vec())
+    }
+
+    #[test]
+    fn a_candidate_without_a_vote_has_a_place_and_moves_none() {
+        let mut all = found().witnesses;
+        for members in [vec![5], vec![6]] {
+            all.push(Witness { members, votes: 0, observed: all[0].observed.clone() });
+        }
+        let found = Agreement::of(found().inputs, all);
+        assert_eq!((found.words().as_str(), found.candidates()), ("2 of 5 agree", 5));
+        assert_eq!(found.groups(), [vec![0, 3], vec![1, 2, 5, 6], vec![4]], "two votes each, as before");
+        assert_eq!(found.standing(5).map(|standing| standing.agree), Some(2));
     }
 
     #[test]

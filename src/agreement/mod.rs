@@ -9,15 +9,19 @@
 //! - Votes (`vote`): for each input a candidate gets the number of candidates that do the same there. Equal
 //!   candidates vote each. Those that return more of the results that the documentation states come first.
 //!   A candidate that only raises never comes before one that returns.
+//! - An answer that a person types (`typed`) is compared as an outcome: by its key (`form`).
 
 mod calls;
+mod form;
 mod found;
 mod inputs;
 mod kind;
 mod mutation;
+mod typed;
 mod value;
 mod vote;
 
 pub use found::{Agreement, Answer};
 pub use inputs::{are_called, inputs};
+pub use typed::{typed, words};
 pub use vote::{Standing, Witness, tally};

@@ -9,6 +9,8 @@ use crate::trial::{Effect, Observed};
 pub struct Witness {
     /// The candidates with this code; the first was called.
     pub members: Vec<usize>,
+    /// Number of them that the model wrote: those vote.
+    pub votes: usize,
     /// The outcome of each call.
     pub observed: Vec<Observed>,
 }
@@ -24,7 +26,7 @@ pub struct Standing {
     pub votes: usize,
     /// The group of candidates that do the same everywhere.
     pub group: usize,
-    /// The number of candidates in it.
+    /// The number of votes in it.
     pub agree: usize,
 }
 
@@ -45,7 +47,7 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
         let mut votes: HashMap<_, usize> = HashMap::new();
         for (w, witness) in witnesses.iter().enumerate() {
             if let Some(outcome) = outcome(w, input) {
-                *votes.entry(outcome).or_default() += witness.members.len();
+                *votes.entry(outcome).or_default() += witness.votes;
             }
         }
         counted.extend((!votes.is_empty()).then_some(input));
@@ -68,7 +70,7 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
             groups.push((w, 0));
             groups.len() - 1
         });
-        groups[group].1 += witnesses[w].members.len();
+        groups[group].1 += witnesses[w].votes;
         standings[w].group = group;
     }
     for standing in &mut standings {
@@ -93,7 +95,7 @@ mod tests {
             key: c.to_string(),
             ..Observed::default()
         };
-        Witness { members: vec![0; votes], observed: outcomes.chars().map(observed).collect() }
+        Witness { members: vec![0; votes.max(1)], votes, observed: outcomes.chars().map(observed).collect() }
     }
 
     #[test]
@@ -105,6 +107,13 @@ mod tests {
         let input = Input { callee: "f".to_owned(), arguments: String::new(), result: None };
         assert_eq!(Agreement::of(vec![input; 3].into(), witnesses.to_vec()).differing(), [1, 0, 2]);
         assert!(standings[1].order() > standings[2].order(), "those that only raise do not win");
+    }
+
+    #[test]
+    fn a_candidate_without_a_vote_is_counted_with_those_that_do_the_same() {
+        let standings = tally(&[witness(2, "a"), witness(0, "a"), witness(1, "b"), witness(0, "c")], 1);
+        let votes: Vec<_> = standings.iter().map(|s| (s.votes, s.group, s.agree)).collect();
+        assert_eq!(votes, [(2, 0, 2), (2, 0, 2), (1, 1, 1), (0, 2, 0)]);
     }
 
     #[test]

@@ -1,27 +1,26 @@
 //! `bass-tui eval`: scores whole problem sets.
 
 mod log;
+mod score;
+mod sweep;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use log::Log;
+use score::Setup;
 
 use super::args::{CompletionFlags, ConsentArgs, list};
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json, say};
 use super::session::{Session, consent, on_interrupt};
-use crate::eval::{
-    self, Answer, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Rank, Report, ResultsFile,
-    RunError, Setting, Unready,
-};
-use crate::job::{Retry, Rounds, TrialPool};
+use crate::eval::{self, Answer, Ended, Header, Message, Problem, ProblemResult, Rank, Setting, Unready};
+use crate::job::{Retry, TrialPool};
 use crate::options::{self, GENERATION, MOST_ROUNDS, SAMPLING, Settings, TESTS, duration};
 use crate::sampling::Accept;
 use crate::source::SourceInfo;
@@ -46,6 +45,7 @@ EXAMPLES
   bass-tui eval HumanEval.jsonl.gz --solutions canonical   is everything right with the tests and this machine?
   bass-tui eval mbpp.jsonl --solutions samples.jsonl --k 1,10 --json
   bass-tui eval HumanEval.jsonl.gz --only 0,17,HumanEval/30 --time-budget 5s
+  bass-tui eval HumanEval.jsonl.gz --limit 40 --sweep temperature=0.2,0.8 --sweep n=4,8 --sweep draft=none,auto
 
 EXIT CODES
   0 done, a candidate passed       1 done, nothing passed   2 wrong usage or bad input
@@ -88,6 +88,10 @@ pub struct Args {
     /// of a candidate that failed and what its tests said (facts), or half of each (mixed)
     #[arg(long, value_name = "fresh|facts|mixed", default_value = "mixed", value_parser = retry, help_heading = "Evaluation")]
     retry: Retry,
+    /// Runs with each of these values of an option, several times for several options: each value with each;
+    /// at the end one table of all runs
+    #[arg(long, value_name = "OPTION=VALUE,VALUE", help_heading = "Evaluation")]
+    sweep: Vec<String>,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -98,107 +102,58 @@ type EvalInput = (Vec<Problem>, Option<Vec<Vec<Answer>>>);
 
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open(&args.options)?;
-    let options = session.settings.generate.clone();
+    let grid = args.grid(&session)?;
     let ks = args.ks()?;
     let (problems, given) = args.problems()?;
-    args.check_k(&ks, &problems, given.as_deref(), options.n)?;
-    let limits = session.settings.limits;
+    let least = grid.iter().map(|point| point.settings.generate.n).min();
+    args.check_k(&ks, &problems, given.as_deref(), least.unwrap_or(session.settings.generate.n))?;
     let (send, receive) = channel();
     let listening = Arc::new(AtomicBool::new(false));
     on_interrupt(&send, &listening, || Message::Interrupt);
 
     let runner = Arc::new(consent(session.runner(), args.consent.unprotected)?);
     let asked: Vec<&Problem> = problems.iter().collect();
+    let limits = session.settings.limits;
     let setting = eval::preflight(&runner, &asked, limits).map_err(|unready| match unready {
         Unready::Missing(why) => Failure::input(why),
         Unready::Sandbox(error) => Failure::internal(error),
     })?;
-    let source = if given.is_some() { None } else { Some(session.source()?) };
-    let header =
-        args.header(source.as_ref().map(|source| source.info()).as_ref(), &session.settings, &setting, &runner);
     let pool = TrialPool::new(runner.clone()).map_err(Failure::internal)?;
-    let mut plan = Plan {
-        todo: (0..problems.len()).collect(),
-        problems: &problems,
-        candidates: match (source.as_deref(), given) {
-            (Some(source), None) => Candidates::Model {
-                source,
-                stops: options.stop.strings.clone(),
-                options: Box::new(options),
-                default_stops: !session.settings.no_default_stops,
-            },
-            (_, given) => Candidates::Given(given.unwrap_or_default()),
-        },
-        limits,
-        deadline: args.deadline.and_then(|time| Instant::now().checked_add(time)),
-        rounds: source.clone().filter(|_| args.rounds > 1).map(|source| Rounds {
-            most: args.rounds,
-            source,
-            with: args.retry,
-        }),
-    };
-
-    let (mut file, before) = match &args.results {
-        Some(path) => {
-            let (file, results) = ResultsFile::open(path, &header).map_err(Failure::input)?;
-            (Some(file), take_up(&mut plan, results, path)?)
-        }
-        None => (None, BTreeMap::new()),
-    };
-    listening.store(true, Ordering::Relaxed);
-    let mut log = Log::new(args.json, problems.len(), &before);
-    let resumed = before.len();
-    let mut results = before;
-    let outcome = eval::run(&plan, &pool, &send, &receive, &mut |news| {
-        if let News::Done(result) = &news {
-            if let Some(file) = &mut file {
-                file.append(result)?;
-            }
-            results.insert(result.task_id.clone(), (*result).clone());
-        }
-        log.news(&news);
-        Ok(())
-    });
-    let speed = log.close();
-    let done = results.len();
-    let ended = outcome.map_err(|error| {
-        let (RunError::Failed(why) | RunError::Listener(why)) = error;
-        Failure::internal(format!("{why}; {}", args.how_to_go_on(done, problems.len())))
-    })?;
-
     let ids: Vec<String> = problems.iter().map(|p| p.id.clone()).collect();
-    let results: Vec<ProblemResult> = ids.iter().filter_map(|id| results.remove(id)).collect();
-    let standings = match args.rank {
-        Rank::Agreement => eval::standings(&runner, &plan, &results).map_err(Failure::internal)?,
-        Rank::Random | Rank::Logprob => BTreeMap::new(),
-    };
-    let report = Report {
-        rank: args.rank,
-        by_rank: eval::shares(&problems, &results, &standings),
-        header: &header,
-        ids: &ids,
-        results: &results,
+    let setup = Setup {
+        args,
         ks: &ks,
-        ended,
-        speed,
-        resumed,
-        protection: runner.protection(),
+        problems: &problems,
+        ids: &ids,
+        runner: &runner,
+        pool: &pool,
+        setting: &setting,
+        deadline: args.deadline.and_then(|time| Instant::now().checked_add(time)),
+        messages: (send, receive),
+        listening,
     };
+    if !grid.is_empty() {
+        return sweep::run(&setup, &session, &grid);
+    }
+    let source = if given.is_some() { None } else { Some(session.source()?) };
+    let scored = setup.score(&session.settings, source.as_ref(), given)?;
+    let report = setup.report(&scored);
     if args.json {
         print_json(&report.json().map_err(Failure::internal)?)?;
     } else {
         print(&format!("{}\n{}", report.problems(), report.summary().map_err(Failure::internal)?))?;
     }
-    match ended {
+    let go_on = || args.how_to_go_on(scored.results.len(), ids.len());
+    match scored.ended {
         Ended::Interrupted => {
-            say(&format!("bass-tui: interrupted: {}\n", args.how_to_go_on(done, ids.len())));
+            say(&format!("bass-tui: interrupted: {}\n", go_on()));
             Ok(INTERRUPTED)
         }
         Ended::Deadline => {
-            say(&format!("bass-tui: the time of --deadline is over: {}\n", args.how_to_go_on(done, ids.len())));
-            Ok(code(&results))
+            say(&format!("bass-tui: the time of --deadline is over: {}\n", go_on()));
+            Ok(code(&scored.results))
         }
-        Ended::Done => Ok(code(&results)),
+        Ended::Done => Ok(code(&scored.results)),
     }
 }
 
@@ -226,6 +181,17 @@ fn code(results: &[ProblemResult]) -> u8 {
 }
 
 impl Args {
+    /// The settings of each run of a sweep; none without one.
+    fn grid(&self, session: &Session) -> Result<Vec<sweep::Point>, Failure> {
+        let other = [("--results", self.results.is_some()), ("--solutions", self.solutions.is_some())];
+        if let Some((flag, _)) = other.iter().find(|(_, is_given)| *is_given && !self.sweep.is_empty()) {
+            return Err(Failure::input(format!(
+                "--sweep writes anew with each setting, so {flag} cannot be used with it"
+            )));
+        }
+        sweep::grid(&self.sweep, session)
+    }
+
     fn ks(&self) -> Result<Vec<usize>, Failure> {
         let mut ks = list("--k", &self.k, "numbers from 1 such as 1,8", |k| k.parse().ok().filter(|k| *k > 0))?;
         ks.sort_unstable();
@@ -339,36 +305,8 @@ impl Args {
                 "{done} of {of} problems are done and kept in {}; the same command goes on with the rest",
                 clean_line(&path.display().to_string(), 200)
             ),
+            None if !self.sweep.is_empty() => format!("{done} of {of} problems of this run were done"),
             None => format!("{done} of {of} problems were done; with --results FILE a run can be gone on with"),
         }
     }
-}
-
-/// Takes over the results of this run from a results file. The rest stays to be done.
-fn take_up(
-    plan: &mut Plan,
-    results: Vec<ProblemResult>,
-    path: &Path,
-) -> Result<BTreeMap<String, ProblemResult>, Failure> {
-    let mut kept = BTreeMap::new();
-    // The file may hold problems that are not in this run: another --only or --limit.
-    let mut found: BTreeMap<String, ProblemResult> = results.into_iter().map(|r| (r.task_id.clone(), r)).collect();
-    let mut todo = Vec::new();
-    for &index in &plan.todo {
-        let Some(result) = found.remove(&plan.problems[index].id) else {
-            todo.push(index);
-            continue;
-        };
-        if result.digest != plan.digest(index) {
-            return Err(Failure::input(format!(
-                "{} holds a result of {}, but the problem (or what is given for it) has changed since; give another name to begin \
-                 anew",
-                path.display(),
-                result.task_id
-            )));
-        }
-        kept.insert(result.task_id.clone(), result);
-    }
-    plan.todo = todo;
-    Ok(kept)
 }

@@ -6,6 +6,7 @@
 //! - All runs share one engine and one pool of trials. Given solutions are a source of their own.
 //! - A problem's seed depends on the run's seed and its id only, so neighbours and order do not change
 //!   candidates.
+//! - A sweep is one run after another over the same problems, and a row for each of them (`sweep`).
 //! - With `--time-budget` one problem runs at a time.
 //! - A row of the results file holds nothing that depends on the clock. The header holds every setting that
 //!   affects results. Continuing with other settings is refused, and the setting is named.
@@ -24,6 +25,7 @@ mod results_file;
 mod run;
 mod samples;
 mod seed;
+mod sweep;
 
 pub use figures::figures;
 pub use format::load;
@@ -39,3 +41,4 @@ pub use result::ProblemResult;
 pub use results_file::{Header, ResultsFile};
 pub use run::{Ended, Message, News, RunError, run};
 pub use samples::{canonical, find, read};
+pub use sweep::Sweep;

@@ -117,6 +117,7 @@ fn of_problem(
     for candidate in &ended {
         if let Some(witness) = witnesses.iter_mut().find(|witness| witness.members[0] == origin(candidate)) {
             witness.members.push(candidate.index);
+            witness.votes += 1;
             continue;
         }
         let given = plan.given(at).get(candidate.index).cloned();
@@ -124,7 +125,7 @@ fn of_problem(
         let observed = runner
             .observe(&problem.trial(&answer, plan.limits), &inputs, &Arc::default())
             .map_err(|error| error.to_string())?;
-        witnesses.push(Witness { members: vec![origin(candidate)], observed });
+        witnesses.push(Witness { members: vec![origin(candidate)], votes: 1, observed });
     }
     let standings = tally(&witnesses, inputs.len());
     let of = |c: &CandidateResult| {

@@ -51,9 +51,9 @@ pub struct Report<'a> {
 
 /// Counts over all candidates.
 #[derive(Serialize)]
-struct Stats {
+pub(super) struct Stats {
     problems: usize,
-    reached: usize,
+    pub(super) reached: usize,
     not_reached: usize,
     resumed: usize,
     candidates: usize,
@@ -62,8 +62,8 @@ struct Stats {
     finish: BTreeMap<String, usize>,
     duplicates: usize,
     tokens: usize,
-    tokens_per_second: f64,
-    wall_s: f64,
+    pub(super) tokens_per_second: f64,
+    pub(super) wall_s: f64,
 }
 
 /// Problems that went on to further rounds.
@@ -105,7 +105,7 @@ impl Report<'_> {
     }
 
     /// The figures over all problems, and over those that were reached. The error is a sentence.
-    fn figures(&self) -> Result<(Figures, Figures), String> {
+    pub(super) fn figures(&self) -> Result<(Figures, Figures), String> {
         let of = |problems| figures(self.results, problems, self.ks);
         let (Some(mut all), Some(mut reached)) = (of(self.ids.len()), of(self.results.len())) else {
             return Err(
@@ -122,7 +122,7 @@ impl Report<'_> {
         Ok((all, reached))
     }
 
-    fn stats(&self) -> Stats {
+    pub(super) fn stats(&self) -> Stats {
         let candidates = || self.results.iter().flat_map(|r| &r.candidates);
         let mut statuses = BTreeMap::new();
         let mut finish = BTreeMap::new();
@@ -172,11 +172,7 @@ impl Report<'_> {
         let json = Json {
             figures,
             reached_only,
-            ended: match self.ended {
-                Ended::Done => "done",
-                Ended::Interrupted => "interrupted",
-                Ended::Deadline => "deadline",
-            },
+            ended: self.ended.name(),
             rank: self.rank,
             by_rank: &self.by_rank,
             further_rounds: self.further(),
@@ -273,21 +269,21 @@ impl Report<'_> {
         if self.resumed > 0 {
             let _ = write!(out, " ({} done before)", problems(self.resumed));
         }
-        let show = |values: &BTreeMap<String, Value>| {
-            let set = values.iter().filter(|(_, value)| !value.is_null());
-            let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            set.map(|(name, value)| format!("{name} {}", clean_line(&text(value), COLUMNS)))
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
-        let about = show(&self.header.about);
+        let about = shown(&self.header.about);
         let _ = writeln!(out, "{}{about}", if about.is_empty() { "" } else { "; " });
-        let _ = writeln!(out, "{}; {}", show(&self.header.settings), self.protection.summary);
+        let _ = writeln!(out, "{}; {}", shown(&self.header.settings), self.protection.summary);
         Ok(out)
     }
 }
 
-fn percent(share: f64) -> String {
+/// Values with their names; those that are null are left out.
+pub(super) fn shown(values: &BTreeMap<String, Value>) -> String {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let set = values.iter().filter(|(_, value)| !value.is_null());
+    set.map(|(name, value)| format!("{name} {}", clean_line(&text(value), COLUMNS))).collect::<Vec<_>>().join(", ")
+}
+
+pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 

@@ -49,6 +49,17 @@ pub enum Ended {
     Deadline,
 }
 
+impl Ended {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Interrupted => "interrupted",
+            Self::Deadline => "deadline",
+        }
+    }
+}
+
 /// Reasons why a run failed. Events reported before stay valid.
 #[derive(Debug)]
 pub enum RunError {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::line::{VERSION, hash_of};
 use super::{Head, HistoryError, Line, MOST_OF_RUN, RunFile, Taken, Tested, What};
@@ -204,12 +205,13 @@ impl Kept {
         ))
     }
 
-    /// The events of the run as it told them, each with its time in ms. Of several verdicts of a candidate the
-    /// last one counts. They always end, also if the file does not.
+    /// The events of the run as it told them, each with its time in ms. Of several verdicts of a candidate,
+    /// and of several agreements, the last one counts. They always end, also if the file does not.
     pub fn events(&self) -> Vec<(u64, Event)> {
         let verdict = |what: &What| if let What::Verdict(tested) = what { Some(tested.candidate) } else { None };
         let at = self.lines.iter().enumerate();
         let last: HashMap<usize, usize> = at.filter_map(|(i, line)| Some((verdict(&line.what)?, i))).collect();
+        let called = self.lines.iter().rposition(|line| matches!(line.what, What::Agreement(_)));
         let mut events = Vec::new();
         let mut is_over = false;
         let mut end = 0;
@@ -260,6 +262,11 @@ impl Kept {
                 }
                 What::Duplicate { candidate, of } => {
                     events.push((*ms, Event::Duplicate { candidate: *candidate, of: *of }));
+                    continue;
+                }
+                What::Agreement(told) => {
+                    let agreement = if called == Some(i) { told.agreement() } else { None };
+                    events.extend(agreement.map(|agreement| (*ms, Event::Agreement(Arc::new(agreement)))));
                     continue;
                 }
                 What::Pick { candidate } => {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::agreement::Called;
 use crate::engine::GenerateOptions;
 use crate::hash::hex;
 use crate::job::Job;
@@ -87,6 +88,8 @@ pub enum What {
     },
     /// A trial ended.
     Verdict(Box<Tested>),
+    /// The candidates were called on the same inputs.
+    Agreement(Box<Called>),
     /// The candidate picked so far.
     Pick {
         /// Its index.

@@ -8,6 +8,7 @@
 //!   much room.
 //! - `Kept::events` turns a file into the events of its run, so that the screen builds it as it was.
 
+mod agreement;
 mod kept;
 mod line;
 mod recorder;

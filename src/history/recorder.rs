@@ -5,7 +5,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::agreement::Called;
 use super::{Head, HistoryError, Kept, Line, MOST_OF_RUN, RunFile, Taken, Tested, What, now};
+use crate::agreement::Agreement;
 use crate::code::Applied;
 use crate::engine::Event as From;
 use crate::hash;
@@ -33,6 +35,8 @@ struct Inner {
     tokens: Vec<usize>,
     /// Hashes of the texts of the candidates that ended.
     texts: Vec<Option<u64>>,
+    /// The agreement that was written last.
+    agreement: Option<Arc<Agreement>>,
     has_failed: bool,
 }
 
@@ -62,7 +66,7 @@ impl Recorder {
     fn new(run: RunFile, file: File, head: &Head, bytes: u64) -> Self {
         let id = run.id.clone();
         let (tokens, texts) = (Vec::new(), Vec::new());
-        let inner = Inner { file, run, at: head.at, bytes, tokens, texts, has_failed: false };
+        let inner = Inner { file, run, at: head.at, bytes, tokens, texts, agreement: None, has_failed: false };
         Self { id, inner: Arc::new(Mutex::new(inner)) }
     }
 
@@ -132,13 +136,26 @@ impl Inner {
             Event::Duplicate { candidate, of } => What::Duplicate { candidate: *candidate, of: *of },
             Event::Verdict { candidate, outcome } => What::Verdict(Box::new(Tested::of(*candidate, outcome))),
             Event::Pick(candidate) => What::Pick { candidate: *candidate },
-            Event::Done(outcome) => What::Ended { ranking: outcome.summary.ranking.clone(), picked: outcome.picked },
+            Event::Done(outcome) => {
+                let error = self.agreement(outcome.agreement.as_ref());
+                if error.is_some() {
+                    return error;
+                }
+                What::Ended { ranking: outcome.summary.ranking.clone(), picked: outcome.picked }
+            }
             Event::Source(From::Prefill { .. } | From::Scored { .. } | From::Step(_))
             | Event::Preparing(_)
             | Event::Agreement(_)
             | Event::Testing(_) => return None,
         };
         self.tell(what)
+    }
+
+    /// Writes what the candidates agree on, if that is new.
+    fn agreement(&mut self, agreement: Option<&Arc<Agreement>>) -> Option<String> {
+        let new = agreement.filter(|new| self.agreement.as_ref().is_none_or(|old| !Arc::ptr_eq(old, new)))?;
+        self.agreement = Some(new.clone());
+        self.tell(What::Agreement(Box::new(Called::of(new)?)))
     }
 
     /// Writes a line; a sentence if that fails for the first time.

@@ -2,14 +2,16 @@
 
 use std::fs;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use super::*;
+use crate::agreement::{Agreement, Witness};
 use crate::engine::{Event as From, FinishReason, Summary};
 use crate::job::run::tests::{STUB, Scripted, TEXTS, ask, unsteady};
-use crate::job::{Event, Job, Run, TestsChoice};
+use crate::job::{Event, Job, Outcome, Run, TestsChoice};
 use crate::source::SourceInfo;
-use crate::trial::{Assurance, Status, Verdict};
+use crate::trial::{Assurance, Effect, Input, Observed, Status, Verdict};
 
 fn job() -> Job {
     Job::from_text(STUB, &TestsChoice::Auto).unwrap()
@@ -82,6 +84,32 @@ fn files_are_for_their_owner_only() {
     two(&history);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&runs), mode(&history.files()[0].path)), (0o700, 0o600));
+}
+
+#[test]
+fn what_candidates_agree_on_is_told_again_as_it_was_last() {
+    let (_folder, history) = history();
+    let recorder = history.begin(&head(2)).unwrap();
+    let ends = |agreement: &Arc<Agreement>| {
+        let (candidates, picked, agreement) = (Vec::new(), Some(0), Some(agreement.clone()));
+        Event::Done(Box::new(Outcome { candidates, summary: Summary::default(), picked, agreement }))
+    };
+    let agreement = |votes: usize| {
+        let input = Input { callee: "twice".into(), arguments: "2".into(), result: None };
+        let observed = Observed { effect: Effect::Returned, key: "4".into(), shown: "4".into(), ..Observed::default() };
+        let witness = Witness { members: (0..votes).collect(), votes, observed: vec![observed] };
+        Arc::new(Agreement::of(vec![input].into(), vec![witness]))
+    };
+    let (one, both) = (agreement(1), agreement(2));
+    for event in [finished(0, "    a\n"), done(), ends(&one), ends(&one), Event::Agreement(both.clone()), ends(&both)] {
+        assert_eq!(recorder.event(&event), None);
+    }
+    let kept = history.read(None).unwrap();
+    let lines = kept.lines.iter().filter(|line| matches!(line.what, What::Agreement(_))).count();
+    assert_eq!(lines, 2, "the same one is written once");
+    let events = kept.events();
+    let told = |(_, event): &(u64, Event)| if let Event::Agreement(found) = event { Some(found.words()) } else { None };
+    assert_eq!(events.iter().filter_map(told).collect::<Vec<_>>(), ["2 of 2 agree"]);
 }
 
 /// All ways to cut a file: what is whole is read, and nothing panics.

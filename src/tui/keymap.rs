@@ -18,6 +18,8 @@ pub enum Context {
     Results,
     /// The table of calls.
     Calls,
+    /// The right answer to a call is typed.
+    Answer,
     /// The view of differences.
     Diff,
     /// A text to search for is typed.
@@ -33,13 +35,14 @@ pub enum Context {
 
 impl Context {
     /// All contexts with their names in settings and help, in the order of the help.
-    const ALL: [(Context, &'static str); 12] = [
+    const ALL: [(Context, &'static str); 13] = [
         (Context::Global, "global"),
         (Context::Start, "start"),
         (Context::Prompt, "prompt"),
         (Context::Panes, "panes"),
         (Context::Results, "results"),
         (Context::Calls, "calls"),
+        (Context::Answer, "answer"),
         (Context::Diff, "diff"),
         (Context::Search, "search"),
         (Context::Picker, "picker"),
@@ -91,6 +94,7 @@ pub enum Action {
     Results,
     Calls,
     Answer,
+    TypeAnswer,
     Forget,
     Example,
     TestAgain,
@@ -284,6 +288,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Results, A::Help, "help", &["?"], "this help", "help"),
 
     binding(C::Calls, A::Answer, "answer", &["1", "2", "3", "4", "5", "6", "7", "8", "9"], "the answer of this number is right: all candidates are judged by it", ""),
+    binding(C::Calls, A::TypeAnswer, "type-answer", &["="], "type the right answer, such as one that no candidate gives", "type answer"),
     binding(C::Calls, A::PaneDown, "pane-down", &["j", "down"], "next call", "next"),
     binding(C::Calls, A::PaneUp, "pane-up", &["k", "up"], "previous call", "previous"),
     binding(C::Calls, A::Example, "example", &["w"], "make the right answer an example in the docstring, and test by it", "as example"),
@@ -297,6 +302,9 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Calls, A::Palette, "palette", &[":"], "all actions and settings, to choose from", ""),
     binding(C::Calls, A::Settings, "settings", &[","], "the settings, to change them", ""),
     binding(C::Calls, A::Help, "help", &["?"], "this help", "help"),
+
+    binding(C::Answer, A::Submit, "submit", &["enter"], "this answer is right: all candidates are judged by it", "take it"),
+    binding(C::Answer, A::Close, "close", &["esc"], "back to the table of calls", "cancel"),
 
     binding(C::Diff, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
     binding(C::Diff, A::FocusNext, "focus-next", &["]", "right", "l"], "next candidate", "next"),
@@ -417,7 +425,10 @@ impl Keymap {
         for (binding, keys) in TABLE.iter().zip(&keys) {
             for &key in keys {
                 if key.types()
-                    && matches!(binding.context, Context::Global | Context::Prompt | Context::Picker | Context::Palette)
+                    && matches!(
+                        binding.context,
+                        Context::Global | Context::Prompt | Context::Answer | Context::Picker | Context::Palette
+                    )
                 {
                     return Err(KeymapError::Typing { action: binding.name, key: key.to_string() });
                 }
@@ -435,14 +446,15 @@ impl Keymap {
         Ok(Self { keys, bound })
     }
 
-    /// Action of `key` in `context`. A question, the help, the picker and the palette hear nothing but their
-    /// own keys and the interrupt.
+    /// Action of `key` in `context`. A question, the help, the picker, the palette and an answer hear nothing
+    /// but their own keys and the interrupt.
     pub fn action(&self, context: Context, key: Key) -> Option<Action> {
         if let Some(&action) = self.bound.get(&(context, key)) {
             return Some(action);
         }
         let global = self.bound.get(&(Context::Global, key)).copied()?;
-        let modal = matches!(context, Context::Question | Context::Help | Context::Picker | Context::Palette);
+        let modal =
+            matches!(context, Context::Question | Context::Help | Context::Picker | Context::Palette | Context::Answer);
         let passes = matches!(global, Action::Interrupt | Action::Suspend | Action::Redraw);
         (!modal || passes).then_some(global)
     }
@@ -529,6 +541,7 @@ mod tests {
             (Context::Prompt, "in the prompt"),
             (Context::Panes, "candidates"),
             (Context::Results, "test results"),
+            (Context::Calls, "table of calls"),
             (Context::Diff, "differences, preview"),
             (Context::Picker, "list of functions"),
             (Context::Palette, "list of actions and settings"),

@@ -362,6 +362,37 @@ fn a_problem_depends_neither_on_its_neighbours_nor_on_their_order() {
     );
 }
 
+#[test]
+fn a_sweep_is_a_table_of_runs_over_the_same_problems() {
+    let world = World::new();
+    let file = easy(&world);
+    let args = ["eval", &file, "--limit", "2", "--max-tokens", "40", "--sweep", "n=2,4", "--sweep", "draft=none,auto"];
+    let report = world.run(&[&args[..], &["--json", "--rank", "agreement"]].concat()).json();
+    let runs = report["runs"].as_array().unwrap();
+    let point =
+        |run: &Value| format!("{} {}", run["sweep"]["draft"].as_str().unwrap(), run["sweep"]["n"].as_str().unwrap());
+    assert_eq!(runs.iter().map(point).collect::<Vec<_>>(), ["none 2", "none 4", "auto 2", "auto 4"]);
+    for (plain, drafted) in [(&runs[0], &runs[2]), (&runs[1], &runs[3])] {
+        for key in ["pass_at_first", "pass_at_all", "pass_at_k", "by_rank"] {
+            assert_eq!(plain[key], drafted[key], "drafts change only the time");
+        }
+        assert_eq!((&plain["about"]["draft"], plain["stats"]["reached"].as_u64()), (&json!("none"), Some(2)));
+        assert_ne!(plain["about"]["draft"], drafted["about"]["draft"]);
+    }
+    let alone = world.run(&["eval", &file, "--limit", "2", "--max-tokens", "40", "-n", "4", "--json"]).json();
+    assert_eq!(alone["pass_at_all"], runs[1]["pass_at_all"], "as the run alone");
+    let people = world.run(&args[..8]);
+    let head: Vec<&str> = people.out.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!(head, ["n", "Pass@First", "Pass@All", "pass@1", "tokens/s", "seconds", "reached"]);
+    assert!(people.out.lines().count() == 5 && people.err.contains("run 2 of 2: n 4"), "{} {}", people.out, people.err);
+    for (flags, words) in [
+        (["--sweep", "n=4", "--results", "r.jsonl"], "so --results cannot be used with it"),
+        (["--sweep", "n=4,x", "--limit", "1"], "--sweep n has `x`, expected"),
+    ] {
+        world.run(&[&["eval", &file], &flags[..], NO_MODEL].concat()).refused(2, &[words]);
+    }
+}
+
 /// Rows of a results file, sorted, without the header.
 fn kept(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();

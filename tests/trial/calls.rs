@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use bass_tui::agreement::typed;
 use bass_tui::language::Language;
 use bass_tui::trial::{Effect, Input, Limits, Observed, Runner, Tests, Trial};
 
@@ -54,6 +55,34 @@ fn what_is_equal_has_one_key() {
     let applied = calls(&runner, "def f(x, by=abs):\n    return by(x)\n", &["-1, by=lambda x: x", "-1"]);
     assert_eq!(keys(&applied), ["-1", "1"]);
     assert_eq!(keys(&observed), ["[0, 1, 2]", "2", "P:P(x=1)", "Q:{'x': 1}", "-", "-", "['1']"]);
+}
+
+/// Answers that a person types have the keys and the words of results.
+#[test]
+fn a_typed_answer_is_the_result_that_it_says() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let long =
+        [format!("'{}'", "é".repeat(300)), format!("[{}]", "7, ".repeat(150)), format!("({})", "\"a\", ".repeat(30))];
+    let deep = format!("{}{}", "[".repeat(15), "]".repeat(15));
+    let values = [
+        "None", "True", "0", "-7", "1_000", "9223372036854775807", "[]", "()", "(1,)", "(1, [2.0, ('a',)])", "{}",
+        "set()", "{1}", "{'b', 'a', 'b'}", "{2: 'x', 1.0: {True: None}, 1: 3}", "[[], {}, ()]", "0.1",
+        "0.30000000000000004", "1.0", "-0.0", "1e15", "999999999999999.5", "1e16", "123456789012345678.0", "1e22",
+        "1.5e300", "1e-5", "0.0001", "0.00012345678912", "2.5e-07", "123456789.125", "1234567890.5",
+        "3.14159265358979", "1e999", "'it\\'s'", "'say \"x\"'", "'both \\' and \"'", "'a\\nb\\t\\\\'", "'日本 é ß'",
+        "'\u{a0}\u{3000}'", "'\u{1f600}'", "'\u{e000}'",
+    ];
+    let values: Vec<&str> = values.into_iter().chain(long.iter().map(String::as_str)).chain([deep.as_str()]).collect();
+    let observed = calls(&runner, "def f(x):\n    return x\n", &values);
+    for (value, observed) in values.iter().zip(&observed) {
+        let typed = typed(value, Language::Python).unwrap();
+        assert_eq!(typed.outcome(), observed.outcome(), "{value}");
+        assert_eq!(typed.value, observed.value.clone().filter(|_| typed.value.is_some()), "{value}");
+    }
+    let sorted = calls(&runner, "def f(x):\n    x.sort()\n", &["[2, 1]", "3"]);
+    for (text, observed) in ["None, and argument 1 is [1, 2]", "raises AttributeError"].iter().zip(&sorted) {
+        assert_eq!(typed(text, Language::Python).unwrap().outcome(), observed.outcome(), "{text}");
+    }
 }
 
 #[test]

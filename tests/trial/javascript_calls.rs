@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use bass_tui::agreement::{Witness, inputs, tally};
+use bass_tui::agreement::{Witness, inputs, tally, typed};
 use bass_tui::code::{Place as Spot, Target};
 use bass_tui::language::Language;
 use bass_tui::trial::{Effect, Input, Observed, Tests, Trial};
@@ -70,6 +70,32 @@ fn told_as(all: &[Observed], calls: &[(&str, &str)]) {
             Effect::Unknown => "unknown".to_owned(),
         };
         assert_eq!(told, *expected, "{call}: {observed:?}");
+    }
+}
+
+/// Answers that a person types have the keys of results.
+#[test]
+fn a_typed_answer_is_the_result_that_it_says() {
+    let long = [format!("'{}'", "é".repeat(300)), format!("[{}]", "7, ".repeat(150))];
+    let wide = format!("'{}\u{1f600}{}'", "a".repeat(98), "b".repeat(200));
+    let values = [
+        "null", "undefined", "true", "0", "-7", "9007199254740993", "1234567890123456789", "[]", "[1, [2.5, 'a']]",
+        "{b: 1, a: [null, {'c-d': false}]}", "{a: 1, a: 2}", "0.1", "0.30000000000000004", "1e15", "1e21", "1.5e300",
+        "1e-6", "1e-7", "123456789.125", "1234567890.5", "-0.000012345", "1e999", "'it\\'s'", "'say \"x\"'",
+        "'a\\nb\\t\\\\'", "'日本 é'", "'\u{1f600}'",
+    ];
+    let values: Vec<&str> = values.into_iter().chain(long.iter().map(String::as_str)).chain([wide.as_str()]).collect();
+    let called: Vec<String> = values.iter().map(|value| format!("f({value})")).collect();
+    let called: Vec<&str> = called.iter().map(String::as_str).collect();
+    let Some(all) = observed(Path::new("a.mjs"), "function f(x) {\n  return x;\n}\n", &called) else { return };
+    for (value, observed) in values.iter().zip(&all) {
+        let typed = typed(value, Language::JavaScript).unwrap();
+        assert_eq!(typed.outcome(), observed.outcome(), "{value}");
+    }
+    let program = "function f(x) {\n  if (x > 2) throw new RangeError('no');\n  x.sort();\n}\n";
+    let Some(all) = observed(Path::new("a.mjs"), program, &["f([2, 1])", "f(3)"]) else { return };
+    for (text, observed) in ["undefined, and argument 1 is [1, 2]", "throws RangeError: no"].iter().zip(&all) {
+        assert_eq!(typed(text, Language::JavaScript).unwrap().outcome(), observed.outcome(), "{text}");
     }
 }
 
@@ -291,7 +317,7 @@ fn candidates_that_do_the_same_agree() {
     let witness = |candidate: usize| {
         let program = text.replace("{\n}", &format!("{{\n{}}}", bodies[candidate]));
         let observed = runner.observe(&trial(Path::new("a.mjs"), &program), &inputs, &Arc::default()).unwrap();
-        Witness { members: vec![candidate], observed }
+        Witness { members: vec![candidate], votes: 1, observed }
     };
     let witnesses: Vec<Witness> = (0..bodies.len()).map(witness).collect();
     let standings = tally(&witnesses, inputs.len());

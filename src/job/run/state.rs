@@ -28,6 +28,8 @@ struct Slot {
     passed: bool,
     /// True if it has suspicious uses.
     marked: bool,
+    /// True if the user has made it.
+    made: bool,
 }
 
 pub(super) struct State {
@@ -182,7 +184,7 @@ impl State {
         let round = self.candidates.get(of).map_or(1, |c| c.round);
         let finish = Some(FinishReason::Stop);
         self.candidates.push(Candidate { text: text.clone(), finish, round, ..Candidate::new(candidate) });
-        self.slots.push(Slot::default());
+        self.slots.push(Slot { made: true, ..Slot::default() });
         self.tell(Event::Added { candidate, of, text });
         self.ended(candidate);
     }
@@ -361,13 +363,16 @@ impl State {
     /// Counts anew what the candidates agree on.
     fn agree(&mut self) {
         let Some(inputs) = self.inputs.clone() else { return };
-        let members = |c: usize| {
+        let members = |c: usize| -> Vec<usize> {
             let has_code = |slot: &Slot| slot.key.is_some() && slot.origin == Some(c);
             let others = self.slots.iter().enumerate().filter(|(_, slot)| has_code(slot)).map(|(other, _)| other);
             std::iter::once(c).chain(others).collect()
         };
-        let witness =
-            |(c, slot): (usize, &Slot)| Some(Witness { members: members(c), observed: slot.observed.clone()? });
+        let votes = |members: &[usize]| members.iter().filter(|&&c| !self.slots[c].made).count();
+        let witness = |(c, slot): (usize, &Slot)| {
+            let (members, observed) = (members(c), slot.observed.clone()?);
+            Some(Witness { votes: votes(&members), members, observed })
+        };
         let witnesses: Vec<Witness> = self.slots.iter().enumerate().filter_map(witness).collect();
         if !witnesses.is_empty() {
             let agreement = Arc::new(Agreement::of(inputs, witnesses));

@@ -279,13 +279,17 @@ fn most_that_do_the_same_come_first_with_tests_and_without() {
     // Equal code is called once and votes for each, and may outvote what is more probable.
     called.store(0, Ordering::Relaxed);
     let ask = Ask { agree: true, ..ask(false) };
-    let (_run, events) = start(&Scripted, &pool, ask);
+    let (run, events) = start(&Scripted, &pool, ask);
     let done = outcome(&events);
     assert_eq!((called.load(Ordering::Relaxed), done.agreement.unwrap().candidates()), (3, 5));
+    // What the user has made is called and has a place, and does not vote.
+    run.add(1, "    return 3\n".to_owned());
+    let done = outcome(&events).agreement.unwrap();
+    assert_eq!((done.candidates(), done.groups()[0].contains(&5), done.words().as_str()), (5, true, "5 of 5 agree"));
     // Without a wish for it nothing is called.
     let (_run, events) = start(&Scripted, &pool, super::tests::ask(false));
     assert!(outcome(&events).agreement.is_none());
-    assert_eq!(called.load(Ordering::Relaxed), 3);
+    assert_eq!(called.load(Ordering::Relaxed), 4);
 }
 
 #[test]

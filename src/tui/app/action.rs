@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::calls;
 use super::candidate::{Candidate, Testing};
 use super::effect::Effect;
 use super::picker;
@@ -12,6 +11,7 @@ use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Loading, Question, Sta
 use super::stream::queue;
 use super::update::mark;
 use super::watch;
+use super::{answer, calls};
 use super::{diff, find, tokens};
 use super::{palette, past};
 use crate::job::{Job, label};
@@ -44,6 +44,10 @@ pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
             state.draft.input(pressed);
             Vec::new()
         }
+        None if context == Context::Answer => {
+            answer::typed(state, pressed);
+            Vec::new()
+        }
         None if context == Context::Picker => picker::typed(state, pressed),
         None if context == Context::Palette => palette::typed(state, pressed),
         None => {
@@ -63,11 +67,13 @@ fn preview(state: &mut State) {
     }
 }
 
-/// Pasted text goes into what is being typed, the prompt or a query, and never sends it.
+/// Pasted text goes into what is being typed, the prompt, an answer or a query, and never sends it.
 pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
     if state.context() == Context::Prompt {
         state.draft.paste(text);
         preview(state);
+    } else if state.context() == Context::Answer {
+        answer::paste(state, text);
     } else if state.context() == Context::Picker {
         picker::paste(state, text);
     } else if state.context() == Context::Palette {
@@ -83,6 +89,7 @@ pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
 fn of_candidate(state: &mut State, context: Context, action: Action) -> Option<Vec<Effect>> {
     match action {
         Action::Submit if context == Context::Search => find::search(state),
+        Action::Submit if context == Context::Answer => answer::take(state),
         Action::Diff => diff::open(state, false),
         Action::Preview => diff::open(state, true),
         Action::Mark => mark_one(state),
@@ -190,7 +197,7 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
         Action::Watch => return watch::toggle(state),
         Action::Help => state.help = Some(0),
         Action::Results => state.results = Some(0),
-        Action::Calls => (state.calls, state.results) = (Some(0), None),
+        Action::Calls => (state.calls, state.answering, state.results) = (Some(0), None, None),
         Action::Close => close(state),
         Action::Output => {
             state.output = !state.output;
@@ -590,7 +597,7 @@ pub(super) fn test_all_again(state: &mut State) -> Vec<Effect> {
 
 /// Closes what lies on top.
 fn close(state: &mut State) {
-    if state.help.take().is_some() {
+    if state.help.take().is_some() || state.answering.take().is_some() {
         return;
     }
     if state.search.take_if(|search| search.typing).is_some() || state.diff.take().is_some() {

@@ -2,22 +2,23 @@
 //! example.
 
 use super::action::test_all_again;
+use super::answer;
 use super::effect::Effect;
+use super::refusal::refusal;
 use super::state::State;
 use crate::agreement::Agreement;
 use crate::trial::{Effect as End, Observed};
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
+use crate::untrusted::clean_line;
 
 /// The right answer to a call, as the user said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// The call as it is written.
     pub call: String,
-    /// Its kind and its key.
-    pub outcome: (End, String),
-    /// The outcome in words.
-    pub shown: String,
+    /// Its outcome.
+    pub right: Observed,
 }
 
 impl Check {
@@ -28,8 +29,8 @@ impl Check {
     }
 
     /// Returns true if a call has the right outcome.
-    fn is(&self, observed: &Observed) -> bool {
-        observed.outcome() == Some((self.outcome.0, self.outcome.1.as_str()))
+    pub fn is(&self, observed: &Observed) -> bool {
+        observed.outcome().is_some() && observed.outcome() == self.right.outcome()
     }
 }
 
@@ -49,6 +50,12 @@ impl State {
     pub fn unmet(&self, candidate: usize) -> Option<&Check> {
         let agreement = self.agreement()?;
         self.checks.iter().find(|check| check.is_met(agreement, candidate) == Some(false))
+    }
+
+    /// True or false if a candidate meets all checks or not; `None` if it was called on none of them.
+    pub fn meets(&self, candidate: usize) -> Option<bool> {
+        let agreement = self.agreement()?;
+        self.checks.iter().filter_map(|check| check.is_met(agreement, candidate)).reduce(|all, is| all && is)
     }
 
     /// The input in the selected row.
@@ -94,8 +101,9 @@ pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect
         }
         Action::Answer => {
             let Code::Char(digit @ '1'..='9') = pressed.code else { return Some(Vec::new()) };
-            answer(state, digit as usize - '1' as usize);
+            numbered(state, digit as usize - '1' as usize);
         }
+        Action::TypeAnswer => answer::open(state),
         Action::Forget => forget(state),
         Action::Example => return Some(example(state)),
         _ => return None,
@@ -103,26 +111,41 @@ pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect
     Some(Vec::new())
 }
 
-/// The answer of this number is right: a check that judges all candidates at once.
-fn answer(state: &mut State, number: usize) {
+/// The answer of this number is right.
+fn numbered(state: &mut State, number: usize) {
     let Some((agreement, input)) = state.agreement().zip(state.selected_call()) else { return };
     let Some(answer) = agreement.answers(input).into_iter().nth(number) else {
         return state.say(format!("there is no answer {}", number + 1));
     };
     let observed = answer.candidates.first().and_then(|&c| agreement.observed(c, input));
-    let Some((end, key)) = observed.and_then(Observed::outcome) else {
+    let Some(right) = observed.filter(|observed| observed.outcome().is_some()).cloned() else {
         return state.say("that says nothing that another candidate could do as well");
     };
     let call = agreement.inputs[input].text();
-    let check = Check { call: call.clone(), outcome: (end, key.to_owned()), shown: answer.shown.clone() };
-    state.checks.retain(|other| other.call != call);
-    state.checks.push(check);
+    judge(state, Check { call, right });
+}
+
+/// A check judges all candidates at once.
+pub(super) fn judge(state: &mut State, check: Check) {
     let run = state.run.as_ref().map_or(0, |run| run.candidates.len());
+    let agreement = state.agreement();
+    let is_given = agreement.is_some_and(|agreement| (0..run).any(|c| check.is_met(agreement, c) == Some(true)));
+    let right = clean_line(&check.right.shown, 30);
+    state.checks.retain(|other| other.call != check.call);
+    state.checks.push(check);
     let wrong = (0..run).filter(|&c| state.unmet(c).is_some()).count();
     state.pick_by_checks();
-    let key = state.key_name(Context::Calls, Action::Example);
     let is_or_are = if wrong == 1 { "is" } else { "are" };
-    state.say(format!("{wrong} of {run} {is_or_are} wrong; {key} makes it an example"));
+    let judged =
+        if is_given { format!("{wrong} of {run} {is_or_are} wrong") } else { format!("no candidate gives {right}") };
+    let next = example_hint(state).map_or_else(String::new, |hint| format!("; {hint}"));
+    state.say(judged + &next);
+}
+
+/// `w makes it an example`, where that can be done.
+pub fn example_hint(state: &State) -> Option<String> {
+    let key = state.key_name(Context::Calls, Action::Example);
+    refusal(state, Action::Example).is_none().then(|| format!("{key} makes it an example"))
 }
 
 /// The selected call is no check any more.
@@ -167,18 +190,19 @@ fn with_example(state: &State) -> Result<(String, String), String> {
     let call = agreement.inputs[input].text();
     let check = state.checks.iter().find(|check| check.call == call);
     let check = check.ok_or_else(|| format!("first say which answer to {call} is right: press its number"))?;
-    let count = state.run.as_ref().map_or(0, |run| run.candidates.len());
-    let observed = (0..count).filter_map(|c| agreement.observed(c, input)).find(|observed| check.is(observed));
-    let observed = observed.ok_or("no candidate gives that answer any more")?;
-    let result = match check.outcome.0 {
-        End::Raised => format!("Traceback (most recent call last):\n    ...\n{}", observed.shown),
-        _ => observed.value.clone().ok_or("the result is too long, or has no text that an example could state")?,
+    let Observed { effect, shown, value, key, .. } = &check.right;
+    // Of an error without words only the name counts.
+    let name_only = *effect == End::Raised && shown == key;
+    let call_of = if name_only { format!("{call}  # doctest: +IGNORE_EXCEPTION_DETAIL") } else { call.clone() };
+    let result = match effect {
+        End::Raised => format!("Traceback (most recent call last):\n    ...\n{shown}"),
+        _ => value.clone().ok_or("the result is too long, or has no text that an example could state")?,
     };
     let target = state.job.target().ok_or("there is no function with documentation")?;
     // Nothing is printed for None.
-    let is_none = check.outcome.0 == End::Returned && result == "None";
-    let (call, result) = if is_none { (format!("{call} is None"), "True".to_owned()) } else { (call, result) };
-    Ok((target.stub_with_example(&call, &result)?, call))
+    let is_none = *effect == End::Returned && result == "None";
+    let (stated, result) = if is_none { (format!("{call} is None"), "True".to_owned()) } else { (call_of, result) };
+    Ok((target.stub_with_example(&stated, &result)?, call))
 }
 
 #[cfg(test)]
@@ -210,7 +234,7 @@ pub(in crate::tui) mod tests {
             Observed { effect: End::Raised, key: "ZeroDivisionError".to_owned(), shown: error, ..Observed::default() };
         let wrong = vec![returns("1.5"), raises, returns("3.0")];
         let right = vec![returns("1.5"), returns("0"), returns("3.0")];
-        let witness = |candidate, observed| Witness { members: vec![candidate], observed };
+        let witness = |candidate, observed| Witness { members: vec![candidate], votes: 1, observed };
         Agreement::of(inputs.into(), vec![witness(0, wrong.clone()), witness(1, wrong), witness(2, right)])
     }
 
@@ -239,7 +263,7 @@ pub(in crate::tui) mod tests {
         session
     }
 
-    fn said(session: &Session) -> &str {
+    pub(in crate::tui) fn said(session: &Session) -> &str {
         session.state.notice.as_ref().map_or("", |notice| &notice.text)
     }
 
@@ -254,11 +278,12 @@ pub(in crate::tui) mod tests {
         assert!(said(&session).contains("2 of 3 are wrong; w makes it an example"), "{}", said(&session));
         let unmet = (0..3).map(|c| session.state.unmet(c).is_some()).collect::<Vec<_>>();
         assert_eq!(unmet, [true, true, false]);
+        assert_eq!([0, 1, 2, 9].map(|c| session.state.meets(c)), [Some(false), Some(false), Some(true), None]);
         // The other answer may be right as well.
         session.key("1");
         assert_eq!((session.run().pick, session.state.checks.len()), (Some(0), 1));
         session.key("x");
-        assert!(session.state.checks.is_empty());
+        assert!(session.state.checks.is_empty() && session.state.meets(0).is_none());
         session.key("9");
         assert!(said(&session).contains("there is no answer 9"));
         session.key("esc");

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::calls::tests::{called, said};
 use super::fixture::{PROMPT, Session, body};
 use super::past::Recalled;
 use super::state::{IGNORE_YES_MS, Question};
@@ -213,6 +214,28 @@ fn kept_runs_stand_by_their_time_around_the_one_that_is_gone_on_with() {
     session.key("R");
     session.key("[");
     assert_eq!(words(&session).as_deref(), Some("run 3 of 4, 14:03"));
+}
+
+#[test]
+fn a_kept_run_has_its_table_of_calls_and_is_judged_by_an_answer() {
+    let mut session = called();
+    let (job, agreement) = (session.state.job.clone(), session.state.run.as_ref().unwrap().agreement.clone().unwrap());
+    let mut run = kept("9", Ok(job));
+    run.events.push((420, job::Event::Agreement(agreement)));
+    session.send(Msg::Resumed(Box::new(run)));
+    let screen = |session: &Session| -> String {
+        let buffer = crate::tui::view::scenes::draw(&session.state, 112, 30);
+        buffer.content().iter().map(ratatui::buffer::Cell::symbol).collect()
+    };
+    assert!(screen(&session).contains("2 of 3 agree"), "the badge");
+    session.key("b");
+    assert!(screen(&session).contains("3 calls, they differ on 1"));
+    session.key("1");
+    assert_eq!(said(&session), "0 of 2 are wrong");
+    assert_eq!(session.key("w"), []);
+    assert!(said(&session).contains("this run is over"), "{}", said(&session));
+    session.key("esc");
+    assert!(screen(&session).contains("RIGHT ANSWER"));
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
             }
             Ok(_) => "the candidates were not called: that needs two, --agree auto or on, and a sandbox".to_owned(),
         },
-        Action::TestAgain if state.past.is_over() => {
+        Action::TestAgain | Action::Example if state.past.is_over() => {
             let again = key(Action::Regenerate);
             format!("this run is over, so nothing of it is tested; {again} writes candidates anew")
         }

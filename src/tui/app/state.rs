@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::answer::Answering;
 use super::calls::Check;
 use super::candidate::{Candidate, Testing};
 use super::diff::Diff;
@@ -140,6 +141,8 @@ pub struct State {
     pub results: Option<usize>,
     /// The selected row, while the table of calls is open.
     pub calls: Option<usize>,
+    /// The right answer to a call, while the user types it.
+    pub answering: Option<Answering>,
     /// Calls whose right answer the user has said.
     pub checks: Vec<Check>,
     /// The results show what the tests printed.
@@ -213,6 +216,7 @@ impl State {
             help: None,
             results: None,
             calls: None,
+            answering: None,
             checks: Vec::new(),
             output: false,
             diff: None,
@@ -259,6 +263,8 @@ impl State {
             Context::Diff
         } else if self.results.is_some() {
             Context::Results
+        } else if self.calls.is_some() && self.answering.is_some() {
+            Context::Answer
         } else if self.calls.is_some() {
             Context::Calls
         } else if self.focus == Focus::Prompt {

@@ -3,7 +3,7 @@
 use crate::engine::FinishReason;
 use crate::job::label;
 use crate::trial::Status;
-use crate::tui::app::{Phase, Run, Testing};
+use crate::tui::app::{Phase, Run, State, Testing};
 use crate::tui::theme::Role;
 
 /// A word and what it means.
@@ -97,17 +97,24 @@ pub fn names(run: &Run, index: usize) -> String {
     }
 }
 
-/// Badges of special candidates: `IN FILE`, `PICK`.
-pub fn marks(run: &Run, index: usize) -> Vec<Badge> {
+/// Badges of special candidates: `WRONG ANSWER`, `IN FILE`, `PICK`.
+pub fn marks(state: &State, index: usize) -> Vec<Badge> {
     let mut marks = Vec::new();
+    let Some(run) = &state.run else { return marks };
     let Some(candidate) = run.candidates.get(index) else { return marks };
+    if let Some(meets) = state.meets(index) {
+        let (words, role) = if meets { ("RIGHT ANSWER", Role::Pass) } else { ("WRONG ANSWER", Role::Fail) };
+        marks.push(badge(words, role));
+    }
     if let Some(of) = candidate.made_of {
         marks.push(badge(format!("EDITED {}", label(of)), Role::Warn));
     }
     if let Some(standing) = run.agreement.as_ref().and_then(|agreement| agreement.standing(index)) {
         // Agreement is evidence, no verdict, and does not look like one.
         let all = run.agreement.as_ref().map_or(0, |agreement| agreement.candidates());
-        let words = if standing.agree == 1 { "alone".to_owned() } else { format!("{} of {all} agree", standing.agree) };
+        // A candidate that the user has made is none of them.
+        let is_alone = standing.agree <= usize::from(candidate.made_of.is_none());
+        let words = if is_alone { "alone".to_owned() } else { format!("{} of {all} agree", standing.agree) };
         marks.push(badge(words, Role::Muted));
     }
     if run.marked == Some(index) {

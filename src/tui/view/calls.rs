@@ -1,12 +1,16 @@
-//! The table of calls: a row for each input, a column for each candidate, and below it the answers.
+//! The table of calls: a row for each input, a column for each candidate, and below it the answers and the
+//! line that one is typed in.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
+use ratatui::widgets::Widget;
 
 use super::{Look, put, rule};
+use crate::agreement::Answer;
 use crate::job::label;
-use crate::tui::app::calls::rows;
+use crate::tui::app::answer::Answering;
+use crate::tui::app::calls::{Check, example_hint, rows};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -33,11 +37,11 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let shown: Vec<usize> = run.shown().into_iter().filter(|&c| agreement.standing(c).is_some()).collect();
     let all = rows(agreement);
     let selected = state.calls.unwrap_or(0).min(all.len().saturating_sub(1));
-    let answers = all.get(selected).map_or_else(Vec::new, |&input| agreement.answers(input));
+    let detail = Detail::of(look, all.get(selected).copied(), usize::from(area.width));
     let rest = area.height.saturating_sub(1);
-    let below = u16::try_from(answers.len() + 1).unwrap_or(u16::MAX).min(rest / 2);
+    let below = u16::try_from(detail.rows() + 1).unwrap_or(u16::MAX).min(rest / 2);
     let table = Rect { y: area.y + 1, height: rest - below, ..area };
-    let detail = Rect { y: table.bottom(), height: below, ..area };
+    let under = Rect { y: table.bottom(), height: below, ..area };
     let column = shown.iter().map(|&c| label(c).len()).max().unwrap_or(1) + 1;
     let columns = (shown.len() * column).min(usize::from(area.width) / 2);
     let left = area.right() - columns as u16;
@@ -77,27 +81,91 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
             put(buf, table, x, y, &words, style_of(candidate, look.style(role).add_modifier(odd)));
         }
     }
-    let Some(&input) = all.get(selected) else { return };
-    let call = agreement.inputs[input].text();
-    let check = state.checks.iter().find(|check| check.call == call);
-    let example = state.key_name(Context::Calls, Action::Example);
-    let asked = match check {
-        Some(_) => format!(" right as you said; {example} makes it an example "),
-        None => " which is right? press its number ".to_owned(),
-    };
-    rule(buf, detail, detail.y, look, (&asked, look.style(Role::Muted)), ("", Style::default()));
-    for (y, (at, answer)) in (detail.y + 1..detail.bottom()).zip(answers.iter().enumerate()) {
-        let names = answer.candidates.iter().map(|&c| label(c)).collect::<Vec<_>>().join(" ");
-        let is_right = check.is_some_and(|check| check.shown == answer.shown && answer.is_told);
-        let (mark, role) = match (check, is_right) {
-            (Some(_), true) => ("✓", Role::Pick),
-            (Some(_), false) => ("✗", Role::Fail),
-            (None, _) => (" ", Role::Hint),
-        };
-        let wide = usize::from(detail.width).saturating_sub(text::width(&names) + 8);
-        let line = format!("{mark} {}  {}", at + 1, text::fit(&text::one_line(&answer.shown), wide));
-        put(buf, detail, detail.x, y, &line, look.style(role));
-        let x = detail.right().saturating_sub(text::width(&names) as u16 + 1);
-        put(buf, detail, x, y, &names, look.style(Role::Muted));
+    detail.draw(buf, under, look);
+}
+
+/// The answers to the selected call, and the one that the user types.
+struct Detail<'a> {
+    answers: Vec<Answer>,
+    check: Option<&'a Check>,
+    /// By answer: it is the right one.
+    is_right: Vec<bool>,
+    typed: Option<&'a Answering>,
+    /// Why the typed one was refused.
+    error: Vec<String>,
+}
+
+impl<'a> Detail<'a> {
+    fn of(look: &Look<'a>, input: Option<usize>, columns: usize) -> Self {
+        let state = look.state;
+        let agreement = state.agreement();
+        let (mut answers, mut check, mut is_right) = (Vec::new(), None, Vec::new());
+        if let Some((agreement, input)) = agreement.zip(input) {
+            let call = agreement.inputs[input].text();
+            check = state.checks.iter().find(|check| check.call == call);
+            answers = agreement.answers(input);
+            let is = |answer: &Answer| {
+                let observed = agreement.observed(*answer.candidates.first()?, input)?;
+                Some(check?.is(observed))
+            };
+            is_right = answers.iter().map(|answer| is(answer).unwrap_or(false)).collect();
+        }
+        let typed = state.answering.as_ref();
+        let error = typed.and_then(|typed| typed.error.as_deref());
+        let error = error.map_or_else(Vec::new, |why| text::wrap_words(why, columns.saturating_sub(4)));
+        Self { answers, check, is_right, typed, error }
     }
+
+    /// The right answer that no candidate gives.
+    fn missing(&self) -> Option<&Check> {
+        self.check.filter(|_| self.typed.is_none() && !self.is_right.contains(&true))
+    }
+
+    fn rows(&self) -> usize {
+        let lines = usize::from(self.typed.is_some()) + self.error.len() + usize::from(self.missing().is_some());
+        lines + self.answers.len()
+    }
+
+    fn draw(&self, buf: &mut Buffer, area: Rect, look: &Look) {
+        let (state, check) = (look.state, self.check);
+        let key = |action| state.key_name(Context::Calls, action);
+        let asked = match (self.typed, check) {
+            (Some(_), _) => " the right answer, as a value or as `raises` and the error's name ".to_owned(),
+            (None, Some(_)) => {
+                let next = example_hint(state).map_or_else(String::new, |hint| format!("; {hint}"));
+                format!(" right as you said{next} ")
+            }
+            (None, None) => format!(" which is right? press its number, or {} to type it ", key(Action::TypeAnswer)),
+        };
+        rule(buf, area, area.y, look, (&asked, look.style(Role::Muted)), ("", Style::default()));
+        let mut rows = (area.y + 1..area.bottom()).map(|y| Rect { y, height: 1, ..area });
+        if let Some((typed, row)) = self.typed.and_then(|typed| Some((typed, rows.next()?))) {
+            let x = put(buf, row, row.x, row.y, "> ", look.style(Role::BorderFocus));
+            typed.text.area().render(Rect { x, width: row.right().saturating_sub(x), ..row }, buf);
+        }
+        for (line, row) in self.error.iter().zip(&mut rows) {
+            put(buf, row, row.x + 2, row.y, line, look.style(Role::Error));
+        }
+        if let Some((missing, row)) = self.missing().and_then(|missing| Some((missing, rows.next()?))) {
+            answer(buf, row, look, ("✓ =", &missing.right.shown, "no candidate"), Role::Pick);
+        }
+        for (row, (at, one)) in rows.zip(self.answers.iter().enumerate()) {
+            let names = one.candidates.iter().map(|&c| label(c)).collect::<Vec<_>>().join(" ");
+            let (mark, role) = match (check, self.is_right[at]) {
+                (Some(_), true) => ("✓", Role::Pick),
+                (Some(_), false) => ("✗", Role::Fail),
+                (None, _) => (" ", Role::Hint),
+            };
+            answer(buf, row, look, (&format!("{mark} {}", at + 1), &one.shown, &names), role);
+        }
+    }
+}
+
+/// A row with an answer, and at its right the candidates that give it.
+fn answer(buf: &mut Buffer, row: Rect, look: &Look, (mark, shown, names): (&str, &str, &str), role: Role) {
+    let wide = usize::from(row.width).saturating_sub(text::width(names) + 8);
+    let line = format!("{mark}  {}", text::fit(&text::one_line(shown), wide));
+    put(buf, row, row.x, row.y, &line, look.style(role));
+    let x = row.right().saturating_sub(text::width(names) as u16 + 1);
+    put(buf, row, x, row.y, names, look.style(Role::Muted));
 }

@@ -112,6 +112,7 @@ fn way_out(state: &State, context: Context) -> Option<Action> {
         Context::Global => None,
         Context::Results
         | Context::Calls
+        | Context::Answer
         | Context::Diff
         | Context::Search
         | Context::Picker

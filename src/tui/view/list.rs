@@ -43,7 +43,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         }
         let room = row.right().saturating_sub(x + text::width(&right) as u16 + 2);
         let mut words = state.text;
-        for mark in badge::marks(run, index) {
+        for mark in badge::marks(look.state, index) {
             words = format!("{words}  {}", mark.text);
         }
         put(buf, row, x + 1, y, &text::fit(&words, room.into()), style);

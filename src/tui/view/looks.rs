@@ -155,6 +155,8 @@ fn every_view_has_its_styles() {
         ("preview", (80, 24), keys(tested(), &["p"])),
         ("results", (80, 24), keys(tested(), &["2", "t"])),
         ("calls", (80, 24), keys(called(), &["b", "2"])),
+        ("answer", (80, 24), keys(called(), &["b", "=", "ctrl-a", "ctrl-k", "[", "enter"])),
+        ("answered", (80, 24), keys(called(), &["b", "2", "esc"])),
         ("question", (80, 24), asking()),
         ("help", (80, 24), keys(streaming(4), &["?"])),
         ("zoom", (80, 24), keys(tested(), &["2", "z"])),

@@ -126,7 +126,7 @@ fn header(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, (d
     let name = if focused { look.style(Role::Selection).add_modifier(Modifier::BOLD) } else { look.style(Role::Title) };
     let state = badge::of(run, index);
     let mut texts = vec![(badge::names(run, index), name), (state.text, look.style(state.role))];
-    texts.extend(badge::marks(run, index).into_iter().map(|mark| (mark.text, look.style(mark.role))));
+    texts.extend(badge::marks(look.state, index).into_iter().map(|mark| (mark.text, look.style(mark.role))));
     texts.extend(confidence::doubt(look, candidate).map(|words| (words, look.style(Role::Warn))));
     match (look.state.note(index), run.testing(index)) {
         (Some(note), _) if !noted => texts.push((note, look.style(state.role))),

@@ -1,0 +1,159 @@
+//! The right answer to a call as the user types it: one that no candidate may give.
+
+use super::calls::{Check, judge};
+use super::draft::Draft;
+use super::state::State;
+use crate::agreement::{typed as read, words};
+use crate::language::Language;
+use crate::trial::Observed;
+use crate::tui::event::{Code, Key};
+use crate::tui::text::one_line;
+
+/// An answer while it is typed.
+#[derive(Clone, Debug)]
+pub struct Answering {
+    /// The call as it is written.
+    pub call: String,
+    /// The line.
+    pub text: Draft,
+    /// Why it was refused.
+    pub error: Option<String>,
+}
+
+/// Opens the line with the answer that was said, else with that of most candidates.
+pub fn open(state: &mut State) {
+    let Some((agreement, input)) = state.agreement().zip(state.selected_call()) else { return };
+    let call = agreement.inputs[input].text();
+    let said = state.checks.iter().find(|check| check.call == call).map(|check| &check.right);
+    let answers = agreement.answers(input);
+    let first = answers.iter().find(|answer| answer.is_told).and_then(|answer| answer.candidates.first());
+    let text = said.or_else(|| agreement.observed(*first?, input)).map(words).unwrap_or_default();
+    state.answering = Some(Answering { call, text: Draft::new(&one_line(&text)), error: None });
+}
+
+/// A key that means nothing else edits the line.
+pub fn typed(state: &mut State, key: Key) {
+    let Some(answering) = &mut state.answering else { return };
+    answering.error = None;
+    // Keys that would begin another line.
+    if key.code != Code::Enter && !(key.ctrl && matches!(key.code, Code::Char('m' | 'j'))) {
+        answering.text.input(key);
+    }
+}
+
+/// Pasted text goes into the line: its first line.
+pub fn paste(state: &mut State, text: &str) {
+    if let Some(answering) = &mut state.answering {
+        answering.error = None;
+        answering.text.paste(&one_line(text.lines().next().unwrap_or_default()));
+    }
+}
+
+/// The typed answer becomes a check. One that cannot be read stays, to be corrected.
+pub fn take(state: &mut State) {
+    let Some(answering) = &state.answering else { return };
+    let (call, text) = (answering.call.clone(), answering.text.text().trim().to_owned());
+    let language = state.job.language().unwrap_or(Language::Python);
+    match given(state, &call, &text).map_or_else(|| read(&text, language), Ok) {
+        Ok(right) => {
+            state.answering = None;
+            judge(state, Check { call, right });
+        }
+        Err(why) => state.answering.iter_mut().for_each(|answering| answering.error = Some(why.clone())),
+    }
+}
+
+/// The outcome that a candidate's words say, also where they are no value: of long results, of objects.
+fn given(state: &State, call: &str, text: &str) -> Option<Observed> {
+    let agreement = state.agreement()?;
+    let input = agreement.inputs.iter().position(|input| input.text() == call)?;
+    let candidates = 0..state.run.as_ref()?.candidates.len();
+    let mut observed = candidates.filter_map(|c| agreement.observed(c, input));
+    observed.find(|observed| observed.outcome().is_some() && one_line(&words(observed)).trim() == text).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Msg;
+    use super::super::calls::tests::{called, said};
+    use super::super::fixture::Session;
+    use crate::tui::keymap::Context;
+
+    fn types(session: &mut Session, text: &str) {
+        session.key("=");
+        session.key("ctrl-a");
+        session.key("ctrl-k");
+        session.send(Msg::Paste(text.to_owned()));
+    }
+
+    #[test]
+    fn an_answer_that_no_candidate_gives_makes_all_wrong() {
+        let mut session = called();
+        session.key("b");
+        session.key("=");
+        let line = |session: &Session| session.state.answering.as_ref().map(|answering| answering.text.text());
+        assert_eq!(line(&session).as_deref(), Some("raises ZeroDivisionError: division by zero"), "what most do");
+        session.key("esc");
+        assert_eq!(session.state.context(), Context::Calls);
+        types(&mut session, "-1");
+        session.key("enter");
+        assert_eq!(said(&session), "no candidate gives -1; w makes it an example");
+        assert_eq!((session.run().pick, (0..3).filter(|&c| session.state.unmet(c).is_some()).count()), (None, 3));
+        session.key("=");
+        assert_eq!(line(&session).as_deref(), Some("-1"), "to be corrected");
+        session.key("esc");
+        session.key("w");
+        assert!(session.state.draft.text().contains(">>> mean([])\n    -1\n"), "{}", session.state.draft.text());
+    }
+
+    #[test]
+    fn an_answer_that_candidates_give_judges_as_its_number() {
+        for (text, wrong) in [("0.0", 2), (" 0 ", 2), ("raises ZeroDivisionError", 1)] {
+            let mut session = called();
+            session.key("b");
+            types(&mut session, text);
+            session.key("enter");
+            let is_or_are = if wrong == 1 { "is" } else { "are" };
+            assert!(said(&session).starts_with(&format!("{wrong} of 3 {is_or_are} wrong")), "{}", said(&session));
+            session.key("x");
+            assert!(session.state.checks.is_empty());
+        }
+        // Left as it is, it is the answer of most.
+        let mut session = called();
+        for key in ["b", "=", "enter"] {
+            session.key(key);
+        }
+        assert!(said(&session).starts_with("1 of 3 is wrong"), "{}", said(&session));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_and_stays() {
+        let mut session = called();
+        session.key("b");
+        types(&mut session, "[1, 2\n3]");
+        session.key("enter");
+        let answering = session.state.answering.clone().unwrap();
+        assert_eq!(answering.text.text(), "[1, 2", "one line");
+        assert!(answering.error.unwrap().starts_with("`[1, 2` is no value that can be compared; expected a value"));
+        assert!(session.state.checks.is_empty());
+        session.key("]");
+        assert_eq!(session.state.answering.as_ref().unwrap().error, None);
+        for key in ["alt-enter", "ctrl-j", "f5", "enter"] {
+            session.key(key);
+        }
+        assert_eq!(session.state.checks[0].right.key, "[1, 2]");
+        assert_eq!(session.run().id, 1, "nothing else is done meanwhile");
+    }
+
+    #[test]
+    fn an_error_without_words_is_an_example_of_its_name() {
+        let mut session = called();
+        session.key("b");
+        types(&mut session, "raises ValueError");
+        session.key("enter");
+        session.key("w");
+        let stub = session.state.draft.text();
+        let example = ">>> mean([])  # doctest: +IGNORE_EXCEPTION_DETAIL\n    Traceback (most recent call last):";
+        assert!(stub.contains(example) && stub.contains("\n    ValueError\n"), "{stub}");
+    }
+}
