@@ -228,7 +228,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::Edit, "edit", &["e"], "edit in $EDITOR, then test as a new candidate", "edit"),
     binding(C::Panes, A::Zoom, "zoom", &["z"], "this candidate alone, without side borders", "zoom"),
     binding(C::Panes, A::Regenerate, "regenerate", &["R"], "write candidates anew, with the next seed", "again"),
-    binding(C::Panes, A::Round, "another-round", &["*"], "as many candidates again beside these; where all failed, half of them see one that failed", ""),
+    binding(C::Panes, A::Round, "another-round", &["*"], "as many candidates again, beside these", ""),
     binding(C::Panes, A::EarlierRun, "earlier-run", &["["], "the run of this function before this one", "earlier run"),
     binding(C::Panes, A::LaterRun, "later-run", &["]"], "the run after this one, up to the newest", "later run"),
     binding(C::Panes, A::Help, "help", &["?"], "this help", "help"),
