@@ -58,7 +58,7 @@ fn axis(text: &str) -> Result<(&'static OptionSpec, Vec<&str>), String> {
     let all = || options::of(MODELS | GENERATION | SAMPLING).filter(|option| !option.is_list());
     let option = all().find(|option| option.name == name).ok_or_else(|| {
         let near = did_you_mean(name, all().map(|option| option.name));
-        format!("--sweep: there is no option `{name}` of models, generation or sampling{near}; {EXPECTED}")
+        format!("--sweep: there is no option `{name}` of models, generation or sampling, {EXPECTED}{near}")
     })?;
     let values: Vec<&str> = values.split(',').map(str::trim).collect();
     match values.iter().find(|value| value.is_empty() || values.iter().filter(|other| other == value).count() > 1) {

@@ -138,9 +138,11 @@ mod tests {
         assert!(session.state.checks.is_empty());
         session.key("]");
         assert_eq!(session.state.answering.as_ref().unwrap().error, None);
-        for key in ["alt-enter", "ctrl-j", "f5", "enter"] {
+        for key in ["alt-enter", "ctrl-j", "f5"] {
             session.key(key);
         }
+        assert_eq!(session.state.answering.as_ref().map(|answering| answering.text.text()).as_deref(), Some("[1, 2]"));
+        session.key("enter");
         assert_eq!(session.state.checks[0].right.key, "[1, 2]");
         assert_eq!(session.run().id, 1, "nothing else is done meanwhile");
     }
