@@ -549,8 +549,8 @@ pub static ALL: &[OptionSpec] = &[
         group: COMPARING,
         value: "R",
         expected: "1 to 3 rounds",
-        help: "While all candidates fail their tests, write as many again, half of them from a prompt that tells of one that \
-               failed and what its tests said; at most R rounds, 1 to 3 [default: 2]",
+        help: "While all candidates fail their tests, write as many again at a higher temperature; at most R rounds, 1 to 3 \
+               [default: 2]",
         read: |s, t| within(t, 1..=MOST_ROUNDS).map(|rounds| s.rounds = rounds),
         show: |s| json!(s.rounds),
     },

@@ -85,8 +85,8 @@ pub struct Args {
     #[arg(long, value_name = "R", default_value_t = 1, value_parser = rounds, help_heading = "Evaluation")]
     rounds: usize,
     /// What the candidates of further rounds are written from: the same prompt, warmer (fresh), one that tells
-    /// of a candidate that failed and what its tests said (facts), or half of each (mixed)
-    #[arg(long, value_name = "fresh|facts|mixed", default_value = "mixed", value_parser = retry, help_heading = "Evaluation")]
+    /// what tests said of those that failed (facts), or half of each (mixed)
+    #[arg(long, value_name = "fresh|facts|mixed", default_value = "fresh", value_parser = retry, help_heading = "Evaluation")]
     retry: Retry,
     /// Runs with each of these values of an option, several times for several options: each value with each;
     /// at the end one table of all runs

@@ -66,7 +66,7 @@ impl Drop for Line {
 /// The sentence about a further round of candidates.
 pub fn round(candidates: &Range<usize>, told: usize) -> String {
     let (before, more) = (candidates.start, candidates.len());
-    let told = if told == 0 { String::new() } else { format!(", {told} of them told of one that failed") };
+    let told = if told == 0 { String::new() } else { format!(", {told} of them told what failed") };
     format!("none of {before} passed: writing {more} more{told}")
 }
 

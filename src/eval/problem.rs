@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::code::{self, Place, RequestedFunction, Target};
 use crate::engine::StopRules;
 use crate::language::Language;
-use crate::prompt::{self, Attempt};
+use crate::prompt;
 use crate::source::{Prompt, Window};
 use crate::trial::{Limits, Tests, Trial};
 
@@ -101,22 +101,22 @@ impl Problem {
     /// The prompt of a model with this window.
     pub fn prompt_for(&self, window: &Window) -> Prompt {
         let Some(chat) = &window.chat else { return Prompt::Text(self.prompt.clone()) };
-        Prompt::Written(prompt::chat::prompt(chat, &self.requested(), &self.prompt, None))
+        Prompt::Written(prompt::chat::prompt(chat, &self.requested(), &self.prompt, &[]))
     }
 
-    /// Like [`Self::prompt_for`], with an attempt that failed; `None` where the prompt has no function.
-    pub fn prompt_again(&self, window: &Window, attempt: &Attempt) -> Option<Prompt> {
+    /// Like [`Self::prompt_for`], with what tests said of candidates that failed; `None` where the prompt has no
+    /// function.
+    pub fn prompt_again(&self, window: &Window, facts: &[String]) -> Option<Prompt> {
         // Checks call the function by the name of their parameter.
         let name = self.entry_point.as_deref().unwrap_or("candidate");
-        let facts = attempt.facts.iter().map(|fact| fact.replace("candidate(", &format!("{name}("))).collect();
-        let attempt = Attempt { text: attempt.text.clone(), facts };
+        let facts: Vec<String> = facts.iter().map(|fact| fact.replace("candidate(", &format!("{name}("))).collect();
         if let Some(chat) = &window.chat {
-            let prompt = prompt::chat::prompt(chat, &self.requested(), &self.prompt, Some(&attempt));
+            let prompt = prompt::chat::prompt(chat, &self.requested(), &self.prompt, &facts);
             return Some(Prompt::Written(prompt));
         }
         let target = self.target().filter(|_| window.tokens.is_some())?;
         let before = self.prompt.strip_suffix(&target.stub())?;
-        Some(Prompt::Text(format!("{before}{}{}", prompt::commented(&target, &attempt), target.stub())))
+        Some(Prompt::Text(format!("{before}{}{}", prompt::commented(&target, &facts), target.stub())))
     }
 
     /// Stop rules of a model with this window: `strings`, and unless `defaults` is false the stop strings of

@@ -74,7 +74,7 @@ struct Further {
     passed: usize,
     /// With one of the first prompt.
     fresh: usize,
-    /// With one whose prompt told of one that had failed.
+    /// With one whose prompt told what failed before.
     told: usize,
     /// Pass@All over all rounds.
     pass_at_all: f64,

@@ -53,7 +53,7 @@ pub struct CandidateResult {
     /// The round that it was written in, from 1 on. Figures but those of rounds are of the first.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub round: usize,
-    /// True if its prompt told of one that had failed.
+    /// True if its prompt told what failed before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub told: bool,
 }

@@ -13,7 +13,6 @@ use super::result::{CandidateResult, ProblemResult};
 use super::seed;
 use crate::engine::{Engine, GenerateOptions};
 use crate::job::{Ask, Candidate, Event, Run as JobRun, Task, TrialPool, all_workers};
-use crate::prompt::Attempt;
 use crate::source::{
     Event as From, EventSink, FinishReason, Prompt, Request, Source, SourceInfo, Summary, Ticket, Window,
 };
@@ -98,8 +97,8 @@ impl Task for ProblemTask {
         Some(self.problem.trial(&self.answer(candidate, text), limits))
     }
 
-    fn prompt_again(&self, window: &Window, attempt: &Attempt) -> Option<Prompt> {
-        self.problem.prompt_again(window, attempt)
+    fn prompt_again(&self, window: &Window, facts: &[String]) -> Option<Prompt> {
+        self.problem.prompt_again(window, facts)
     }
 
     fn duplicate_key(&self, candidate: usize, text: &str) -> String {

@@ -8,8 +8,8 @@
 //! - `Run`: a source, a pool of trials and a `Task` go in. Events of the source come out, with `Duplicate`,
 //!   `Testing`, `Verdict`, `Pick`, and `Done` at the end. Equal candidates run once and share a verdict. Cut
 //!   candidates are not tested. The first pass may end the rest.
-//! - `Rounds`: where none passed, further candidates are written beside those before, half of them from a prompt
-//!   that tells of one that failed. `run/rounds.rs` has the requests.
+//! - `Rounds`: where none passed, further candidates are written beside those before, warmer. `run/rounds.rs` has
+//!   the requests.
 //! - The pick is the first that passed until all have ended, then the best ranked that passed. Marked passes
 //!   are passed over while another one passes.
 //! - `TrialPool` is one queue for all runs: the earlier problem first, then the more probable candidate.
@@ -34,7 +34,7 @@ use crate::agreement::inputs;
 use crate::code::{self, CodeError, Place, Target, TargetSpec};
 use crate::engine::StopRules;
 use crate::language::Language;
-use crate::prompt::{self, Attempt, Shown};
+use crate::prompt::{self, Shown};
 use crate::source::{Prompt, Window};
 use crate::trial::{Input, Limits, Tests, Trial};
 
@@ -237,10 +237,11 @@ impl Job {
         prompt::Tests { files, named: matches!(self.choice, TestsChoice::Named(_)) }
     }
 
-    /// Like [`Self::prompt_for`], with an attempt that failed; `None` where nothing would come of it.
-    pub fn prompt_again(&self, window: &Window, attempt: &Attempt) -> Option<Prompt> {
+    /// Like [`Self::prompt_for`], with what tests said of candidates that failed; `None` where nothing would come
+    /// of it.
+    pub fn prompt_again(&self, window: &Window, facts: &[String]) -> Option<Prompt> {
         let target = self.target()?;
-        let shown = prompt::again(target, &self.tests_shown(target), window, self.showing, attempt)?;
+        let shown = prompt::again(target, &self.tests_shown(target), window, self.showing, facts)?;
         Some(if shown.chat { Prompt::Written(shown.text) } else { Prompt::Text(shown.text) })
     }
 
@@ -362,8 +363,8 @@ impl Task for Job {
             .then(|| format!("it uses {}, which neither its file nor the answer defines", names.join(", ")))
     }
 
-    fn prompt_again(&self, window: &Window, attempt: &Attempt) -> Option<Prompt> {
-        Self::prompt_again(self, window, attempt)
+    fn prompt_again(&self, window: &Window, facts: &[String]) -> Option<Prompt> {
+        Self::prompt_again(self, window, facts)
     }
 
     fn duplicate_key(&self, _candidate: usize, completion: &str) -> String {

@@ -14,7 +14,6 @@ use serde::Serialize;
 
 use super::trials::TrialPool;
 use crate::agreement::Agreement;
-use crate::prompt::Attempt;
 use crate::source::{self, FinishReason, Prompt, Request, Source, Summary, Window};
 use crate::trial::{Input, Limits, Trial, Verdict};
 pub use rounds::{Retry, Rounds};
@@ -43,8 +42,9 @@ pub trait Task: Send + Sync {
     fn called(&self, _candidate: usize, _text: &str, _limits: Limits) -> Option<Trial> {
         None
     }
-    /// The prompt that also tells of an attempt that failed; `None` where a model makes nothing of that.
-    fn prompt_again(&self, _window: &Window, _attempt: &Attempt) -> Option<Prompt> {
+    /// The prompt that also tells what tests said of candidates that failed; `None` where a model makes nothing of
+    /// that.
+    fn prompt_again(&self, _window: &Window, _facts: &[String]) -> Option<Prompt> {
         None
     }
     /// Equal for candidates that differ only in white space, blank lines or comments.
@@ -146,7 +146,7 @@ pub struct Candidate {
     /// The round that it was written in, from 1 on; a candidate of the user's is in that of the one it was made of.
     #[serde(skip_serializing_if = "is_first")]
     pub round: usize,
-    /// True if its prompt told of one that had failed.
+    /// True if its prompt told what failed before.
     #[serde(skip)]
     pub told: bool,
     /// The source has said why there is nothing to test; the verdict has its words.

@@ -5,18 +5,18 @@
 
 use std::sync::Arc;
 
-use super::Attempt;
+use super::FAILED;
 use crate::code::{self, RequestedFunction};
 use crate::engine::StopRules;
 use crate::language::Language;
 use crate::model::Chat;
 
-/// The prompt in which the function is requested that `code` ends in, maybe after an attempt that failed.
-pub fn prompt(chat: &Chat, function: &RequestedFunction, code: &str, attempt: Option<&Attempt>) -> String {
+/// The prompt in which the function is requested that `code` ends in, maybe with what tests said of candidates that failed.
+pub fn prompt(chat: &Chat, function: &RequestedFunction, code: &str, facts: &[String]) -> String {
     let begun = begun(chat, function);
     let request = request(function.language, &function.name, code, begun.is_some());
-    let told = attempt.map(|attempt| told(function.language, attempt));
-    let request = request + told.as_deref().unwrap_or_default();
+    let told = facts.iter().fold(String::new(), |all, fact| all + "\n- " + fact);
+    let request = if facts.is_empty() { request } else { format!("{request}\n\n{FAILED}\n{told}") };
     let begun = begun.map(|[opening, block]| opening + &block);
     chat.prompt(&request) + begun.as_deref().unwrap_or_default()
 }
@@ -43,16 +43,6 @@ fn request(language: Language, name: &str, code: &str, is_begun: bool) -> String
         )
     };
     format!("{words}\n\n{block}{line_end}{fence}")
-}
-
-/// An attempt and what its tests said, behind the request.
-fn told(language: Language, attempt: &Attempt) -> String {
-    let (block, fence) = block(language, &attempt.text);
-    let line_end = if attempt.text.ends_with('\n') { "" } else { "\n" };
-    let facts = attempt.facts.iter().fold(String::new(), |all, fact| all + "- " + fact + "\n");
-    format!(
-        "\n\nThis body is wrong:\n\n{block}{line_end}{fence}\n\nIts tests say:\n\n{facts}\nWrite a body that passes them."
-    )
 }
 
 /// The beginning of the answer, if it is begun: as the template opens answers, and a block up to the body.
@@ -109,10 +99,10 @@ mod tests {
             read_answers(&mut rules, &chat, function.clone());
             rules.thinks.unwrap()(answer)
         };
-        assert!(prompt(&chat, &function, head, None).ends_with("<think>\n\n</think>\n\n```python\ndef f(x):\n"));
+        assert!(prompt(&chat, &function, head, &[]).ends_with("<think>\n\n</think>\n\n```python\ndef f(x):\n"));
         assert!(!is_thinking(&function, "    return"));
         let without = RequestedFunction { head: String::new(), ..function };
-        let asked = prompt(&chat, &without, head, None);
+        let asked = prompt(&chat, &without, head, &[]);
         assert!(asked.contains("Answer with one code block") && asked.ends_with("<assistant><think>\n"), "{asked}");
         assert!(is_thinking(&without, "hm") && !is_thinking(&without, "hm\n</think>\ndef f(x):\n"));
     }

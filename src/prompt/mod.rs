@@ -98,50 +98,40 @@ pub struct LeftOut {
 /// Tokens of a prompt that has to hold tests, of a model that gets the function and what it names otherwise.
 const WITH_TESTS: usize = 512;
 
-/// A candidate that failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attempt {
-    /// Its text.
-    pub text: String,
-    /// What its tests said, then what those of others said.
-    pub facts: Vec<String>,
-}
-
 /// The prompt of a function with these tests.
 pub fn of(target: &Target, tests: &Tests, window: &Window, options: Options) -> Shown {
-    written(target, tests, window, options, None)
+    written(target, tests, window, options, &[])
 }
 
-/// Like [`of`], with an attempt that failed. `None` for models so small that they get nothing beside the
-/// function, and where a prompt does not end with its head.
-pub fn again(target: &Target, tests: &Tests, window: &Window, options: Options, attempt: &Attempt) -> Option<Shown> {
+/// Like [`of`], with what tests said of candidates that failed. `None` for models so small that they get nothing
+/// beside the function, and where a prompt does not end with its head.
+pub fn again(target: &Target, tests: &Tests, window: &Window, options: Options, facts: &[String]) -> Option<Shown> {
     if window.chat.is_some() {
-        return Some(written(target, tests, window, options, Some(attempt)));
+        return Some(written(target, tests, window, options, facts));
     }
     let tokens = options.tokens.or(window.tokens)?;
-    let attempt = commented(target, attempt);
-    let tokens = Some(tokens.saturating_sub(window.count(&attempt)));
+    let facts = commented(target, facts);
+    let tokens = Some(tokens.saturating_sub(window.count(&facts)));
     let shown = continued(target, tests, window, Options { tokens, infill: false, ..options });
     let before = shown.text.strip_suffix(&target.stub())?;
-    let text = format!("{before}{attempt}{}", target.stub());
+    let text = format!("{before}{facts}{}", target.stub());
     Some(Shown { tokens: window.count(&text), text, ..shown })
 }
 
-/// An attempt as comments in front of its function.
-pub fn commented(target: &Target, attempt: &Attempt) -> String {
-    let indent = " ".repeat(target.indent);
-    let mark = target.language.line_comment();
-    let lines = attempt.text.lines().map(str::to_owned);
-    let facts = attempt.facts.iter().map(|fact| format!("It fails: {fact}"));
-    let first = format!("A wrong body of {}:", target.name);
-    let lines = std::iter::once(first).chain(lines).chain(facts);
-    lines.map(|line| format!("{indent}{mark} {line}").trim_end().to_owned() + "\n").collect()
+/// What tests said of candidates that failed, as comments in front of their function.
+pub fn commented(target: &Target, facts: &[String]) -> String {
+    let (indent, mark) = (" ".repeat(target.indent), target.language.line_comment());
+    let first = std::iter::once(FAILED).chain(facts.iter().map(String::as_str));
+    first.flat_map(|line| [&indent, mark, " ", line, "\n"]).collect()
 }
 
-fn written(target: &Target, tests: &Tests, window: &Window, options: Options, attempt: Option<&Attempt>) -> Shown {
+/// What stands before such facts.
+const FAILED: &str = "Wrong attempts failed these tests:";
+
+fn written(target: &Target, tests: &Tests, window: &Window, options: Options, facts: &[String]) -> Shown {
     let Some(chat) = &window.chat else { return continued(target, tests, window, options) };
     let function = target.requested();
-    let around = |code: &str| chat::prompt(chat, &function, code, attempt);
+    let around = |code: &str| chat::prompt(chat, &function, code, facts);
     let own = window.count(&around(""));
     let tokens = options.tokens.or(window.tokens).map(|tokens| tokens.saturating_sub(own));
     let shown = continued(target, tests, window, Options { tokens, infill: false, ..options });

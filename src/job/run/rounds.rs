@@ -1,13 +1,12 @@
 //! Further rounds: candidates that are asked for where none of those before has passed the tests.
 //!
-//! Half of them are written from the same prompt, warmer; the other half see one that failed and what its tests
-//! said. Each unlocks problems that the other does not (arXiv 2606.31511). Code alone, without what its tests
-//! said, helps less than either.
+//! They are written from the same prompt, warmer. A prompt that also tells what tests said of those that failed
+//! did not find more (`docs/performance.md`): `eval --retry` compares them. The code that failed is never shown:
+//! a small model writes it again.
 
 use std::sync::Arc;
 
 use super::{Candidate, Task};
-use crate::prompt::Attempt;
 use crate::source::{self, Prompt, Request, Source, Summary};
 use crate::trial::Status;
 
@@ -26,11 +25,11 @@ pub struct Rounds {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Retry {
     /// The first prompt, warmer.
+    #[default]
     Fresh,
-    /// A prompt with a candidate that failed, and what its tests said.
+    /// A prompt with what tests said of candidates that failed.
     Facts,
     /// Half of each.
-    #[default]
     Mixed,
 }
 
@@ -55,21 +54,24 @@ const MOST_FACTS: usize = 3;
 /// `NameError`s in arXiv 2604.10508).
 const EASY: [&str; 5] = ["NameError", "ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError"];
 
-/// The candidate to tell of: one with an easy fault, else the best ranked that ran and failed.
-pub(super) fn attempt(candidates: &[Candidate], ranking: &[usize]) -> Option<Attempt> {
-    let failed = |c: &&Candidate| {
-        matches!(c.verdict.status, Status::Failed | Status::Error | Status::Timeout) && !c.text.trim().is_empty()
-    };
-    let failed: Vec<&Candidate> = ranking.iter().filter_map(|&c| candidates.get(c)).filter(failed).collect();
-    let is_easy = |c: &&&Candidate| EASY.iter().any(|fault| c.verdict.message.contains(fault));
-    let told = failed.iter().find(is_easy).or(failed.first())?;
-    let mut facts = vec![told.verdict.message.clone()];
-    for candidate in &failed {
-        if facts.len() < MOST_FACTS && !facts.contains(&candidate.verdict.message) {
-            facts.push(candidate.verdict.message.clone());
+/// What tests said of the candidates that ran and failed, those with easy faults first, then by rank.
+pub(super) fn facts(candidates: &[Candidate], ranking: &[usize]) -> Vec<String> {
+    let failed = |c: &&Candidate| matches!(c.verdict.status, Status::Failed | Status::Error | Status::Timeout);
+    let mut said: Vec<&str> = ranking
+        .iter()
+        .filter_map(|&c| candidates.get(c))
+        .filter(failed)
+        .map(|c| c.verdict.message.as_str())
+        .filter(|message| !message.is_empty())
+        .collect();
+    said.sort_by_key(|message| !EASY.iter().any(|fault| message.contains(fault)));
+    let mut facts: Vec<String> = Vec::new();
+    for message in said {
+        if facts.len() < MOST_FACTS && facts.iter().all(|fact| fact != message) {
+            facts.push(message.to_owned());
         }
     }
-    Some(Attempt { text: told.text.clone(), facts })
+    facts
 }
 
 /// What `first` asked, asked again for a round: each request with its number of candidates, one behind the other.
@@ -82,8 +84,9 @@ pub fn requests(
     ranking: &[usize],
 ) -> Vec<Request> {
     let n = first.options.n;
-    let attempt = attempt(candidates, ranking).filter(|_| rounds.with != Retry::Fresh);
-    let told = attempt.and_then(|attempt| task.prompt_again(&rounds.source.window(), &attempt));
+    let facts = if rounds.with == Retry::Fresh { Vec::new() } else { facts(candidates, ranking) };
+    let told = Some(facts).filter(|facts| !facts.is_empty());
+    let told = told.and_then(|facts| task.prompt_again(&rounds.source.window(), &facts));
     let of_facts = match (&told, rounds.with) {
         (None, _) => 0,
         (Some(_), Retry::Facts) => n,

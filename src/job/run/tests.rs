@@ -359,7 +359,8 @@ impl Source for Later {
     }
 
     fn generate(&self, request: Request, mut sink: EventSink) -> Ticket {
-        let (n, is_told) = (request.options.n, matches!(&request.prompt, Prompt::Text(text) if text.contains("fails")));
+        let (n, is_told) =
+            (request.options.n, matches!(&request.prompt, Prompt::Text(text) if text.contains("Wrong attempts")));
         let round = {
             let mut asked = self.asked.lock().unwrap();
             asked.push(request);
@@ -399,7 +400,7 @@ fn going_on(source: &Arc<Later>, most: usize, pool: &TrialPool) -> (Run, Receive
 }
 
 #[test]
-fn where_none_passed_as_many_are_written_again_and_half_of_them_see_one_that_failed() {
+fn where_none_passed_as_many_are_written_again_and_half_of_them_are_told_what_failed() {
     let (pool, ran) = unsteady();
     let source = later(|candidate| if candidate == 1 { "    return x + x\n" } else { "    return 0\n" }, false);
     let (_run, events) = going_on(&source, 3, &pool);
@@ -417,7 +418,7 @@ fn where_none_passed_as_many_are_written_again_and_half_of_them_see_one_that_fai
     assert_eq!((fresh.options.n, facts.options.n), (2, 2));
     assert_eq!(fresh.prompt, first.prompt);
     let Prompt::Text(prompt) = &facts.prompt else { panic!("no text") };
-    let expected = "# A wrong body of twice:\n#     return 0\n# It fails: ran\n";
+    let expected = "# Wrong attempts failed these tests:\n# ran\n";
     assert_eq!(*prompt, format!("{expected}{STUB}"));
     let temperatures = [first, fresh, facts].map(|request| request.options.sampling.temperature);
     assert!(temperatures[1] > temperatures[0] && (temperatures[2] - 0.7).abs() < 1e-6, "{temperatures:?}");
@@ -498,7 +499,7 @@ fn another_round_can_be_asked_for_once_all_has_ended() {
 }
 
 #[test]
-fn a_name_that_is_not_there_is_told_first_and_others_add_what_their_tests_said() {
+fn a_name_that_is_not_there_is_told_first_and_equal_words_once() {
     let candidate = |index, status, message: &str, text: &str| Candidate {
         verdict: Verdict { status, ..Verdict::not_run(message) },
         text: text.to_owned(),
@@ -511,9 +512,9 @@ fn a_name_that_is_not_there_is_told_first_and_others_add_what_their_tests_said()
         candidate(3, Status::NotRun, "cut before its end", "d\n"),
         candidate(4, Status::Failed, "f(2) gave 0, expected 5", "  \n"),
     ];
-    let told = rounds::attempt(&candidates, &[1, 0, 3, 2, 4]).unwrap();
-    assert_eq!(told.text, "c\n");
-    assert_eq!(told.facts, ["NameError: name 'sqrt' is not defined", "f(1) gave 2, expected 3"]);
-    assert_eq!(rounds::attempt(&candidates, &[1, 0]).unwrap().text, "b\n");
-    assert_eq!(rounds::attempt(&candidates, &[3, 4]), None);
+    let name = "NameError: name 'sqrt' is not defined";
+    let facts = |ranking: &[usize]| rounds::facts(&candidates, ranking);
+    assert_eq!(facts(&[1, 0, 3, 2, 4]), [name, "f(1) gave 2, expected 3", "f(2) gave 0, expected 5"]);
+    assert_eq!(facts(&[1, 0]), ["f(1) gave 2, expected 3"]);
+    assert_eq!(facts(&[3]), [""; 0]);
 }

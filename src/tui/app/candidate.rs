@@ -85,7 +85,7 @@ pub struct Candidate {
     pub made_of: Option<usize>,
     /// The round that it is of, from 1 on.
     pub round: usize,
-    /// Its prompt tells of one that failed.
+    /// Its prompt tells what failed before.
     pub told: bool,
     /// Its tokens.
     pub trace: Trace,

@@ -80,8 +80,8 @@ fn round(state: &mut State, candidates: &Range<usize>, told: usize) {
     run.more(candidates.len(), told);
     let words = match told {
         0 => String::new(),
-        1 => ", one of them told of one that failed".to_owned(),
-        told => format!(", {told} of them told of one that failed"),
+        1 => ", one of them told what failed".to_owned(),
+        told => format!(", {told} of them told what failed"),
     };
     let none = if state.has_tests() { "none passed: " } else { "" };
     state.say(format!("{none}{} more are written{words}", candidates.len()));
