@@ -235,7 +235,7 @@ fn where_all_fail_a_second_round_is_written_beside_the_first() {
     assert_eq!(report["candidates"].as_array().unwrap().len(), 2);
     // A person reads of it.
     let said = world.run(&[&["complete"], &args[2..]].concat()).code(1);
-    assert!(said.err.contains("\n D "), "{}", said.err);
+    assert!(said.err.contains("\n  D "), "{}", said.err);
 }
 
 #[test]
