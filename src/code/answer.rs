@@ -269,9 +269,12 @@ impl RequestedFunction {
     /// The code blocks of an answer. A fence in a string of the code, such as a docstring, does not close it.
     fn blocks<'a>(&self, said: &'a str, over: bool) -> Vec<Block<'a>> {
         let is_inside = |block: &Block<'_>| self.speaks(block.info) && ends_in_string(self.language, &block.text);
-        let found = blocks(said, &is_inside);
-        // A quote that is never closed is a mistake of the answer, and its fence is one.
-        if over && found.iter().any(|block| !block.closed) { blocks(said, &|_| false) } else { found }
+        let mut found = blocks(said, &is_inside);
+        // A quote that is never closed is a mistake of the answer, and its fence is one. Blocks before it stay.
+        if let Some(open) = found.pop_if(|block| over && !block.closed) {
+            found.extend(blocks(&said[open.start..], &|_| false));
+        }
+        found
     }
 
     /// Returns true if a block of this kind can be the function's inside.
@@ -320,6 +323,8 @@ fn said(answer: &str, over: bool) -> Option<&str> {
 
 /// A block of code between two fences.
 struct Block<'a> {
+    /// Where the line of the first fence begins.
+    start: usize,
     /// The text behind the first fence.
     info: &'a str,
     /// Its lines, without the indentation of the fence.
@@ -333,7 +338,10 @@ struct Block<'a> {
 fn blocks<'a>(said: &'a str, is_inside: &dyn Fn(&Block<'a>) -> bool) -> Vec<Block<'a>> {
     let mut found: Vec<Block> = Vec::new();
     let mut open: Option<(&str, usize)> = None;
+    let mut end = 0;
     for line in said.split_inclusive('\n') {
+        let start = end;
+        end += line.len();
         let indent = text::white(line, 0).len();
         let (fence, info) = fence(&line[indent..]);
         match (open, found.last_mut()) {
@@ -349,7 +357,7 @@ fn blocks<'a>(said: &'a str, is_inside: &dyn Fn(&Block<'a>) -> bool) -> Vec<Bloc
             _ if fence.is_empty() || info.contains('`') => {}
             _ => {
                 open = Some((fence, indent));
-                found.push(Block { info, text: Cow::Borrowed(""), closed: false });
+                found.push(Block { start, info, text: Cow::Borrowed(""), closed: false });
             }
         }
     }

@@ -207,6 +207,16 @@ proptest! {
     }
 }
 
+/// What stands behind a block that has ended does not open it again.
+#[test]
+fn a_block_without_an_end_changes_none_before_it() {
+    let answer = "```\n    y = x\n```def area(r):\n```\n```\n```python\n```python\n";
+    let function = RequestedFunction { language: Language::JavaScript, ..python() };
+    let ends = answer.match_indices('\n').map(|(at, _)| function.read(&answer[..=at], false)).find(|read| read.1);
+    let (text, _) = ends.expect("an end");
+    assert_eq!(function.read(answer, true).0.trim_end(), text.trim_end());
+}
+
 #[test]
 fn a_fence_in_a_docstring_does_not_close_its_block() {
     let doc = "def area(r):\n    \"\"\"Area.\n\n```\narea(1)\n```\n    \"\"\"\n";

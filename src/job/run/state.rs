@@ -85,8 +85,8 @@ pub(super) fn generate(state: &Arc<Mutex<State>>, source: &dyn Source, first: us
         }),
     );
     let mut state = lock(state);
-    // Events that came during the request may have ended it already.
-    if state.stopped || state.stop_on_pass && state.has_passed() {
+    // Events that came during the request may have ended it already. A round after a pass was asked for.
+    if state.stopped || first == 0 && state.stop_on_pass && state.has_passed() {
         ticket.cancel_all();
     }
     state.tickets.push((first, ticket));
@@ -163,6 +163,8 @@ impl State {
     /// Goes on with another round where none has passed and that may help.
     fn goes_on(&mut self) -> bool {
         let may = self.rounds.as_ref().is_some_and(|rounds| self.round < rounds.most);
+        // Who gives so much time means all of it.
+        let may = may && self.first.options.time_budget.is_none();
         let is_ended = self.stopped || self.untested || self.sink.is_none();
         if !may || is_ended || !self.task.has_tests() || self.slots.iter().any(|slot| slot.passed) {
             return false;

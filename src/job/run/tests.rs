@@ -451,6 +451,12 @@ fn no_round_follows_a_pass_a_stop_or_the_last_one() {
         let done = outcome(&events);
         assert_eq!((count(&source), done.candidates.len(), done.picked), (requests, candidates, None), "{most}");
     }
+    // The time for all of it was said.
+    let ((steady, _), source) = (unsteady(), wrong());
+    let mut timed = Ask { rounds: Some(Rounds { most: 3, source: source.clone(), with: Retry::Fresh }), ..ask(false) };
+    timed.request.options.time_budget = Some(Duration::from_secs(9));
+    let (_run, events) = start(&*source, &steady, timed);
+    assert_eq!((outcome(&events).candidates.len(), count(&source)), (TEXTS.len(), 1));
     // One passes.
     let source = wrong();
     let passing = pool(1, |_, _| Ok(Verdict { status: Status::Passed, ..Verdict::not_run("ran") }));
@@ -496,6 +502,13 @@ fn another_round_can_be_asked_for_once_all_has_ended() {
     assert!(!run.more(), "one at a time");
     assert_eq!(outcome(&events).picked, Some(4));
     assert_eq!(source.asked.lock().unwrap().len(), 3);
+    // Also after a pass that ended the candidates beside it.
+    let rounds = Some(Rounds { most: 1, source: Arc::new(Scripted), with: Retry::Fresh });
+    let (run, events) = start(&Scripted, &pool, Ask { rounds, ..ask(true) });
+    assert!(outcome(&events).picked.is_some() && run.more());
+    let done = outcome(&events);
+    let ends = done.candidates[TEXTS.len()..].iter().map(|c| c.finish);
+    assert_eq!(ends.collect::<Vec<_>>(), [Some(FinishReason::Stop); TEXTS.len()]);
 }
 
 #[test]
