@@ -47,7 +47,7 @@ fn a_run_is_listed_shown_reported_and_taken_back() {
         assert!(lines.iter().any(|line| line["kind"] == kind), "no {kind} in {lines:?}");
     }
     let markdown = world.run(&["history", "report", id]).code(0).out;
-    for part in ["# mine.py:is", "```python\ndef is_even", "| picked, taken |", "```diff\n--- "] {
+    for part in ["# mine.py:is", "```python\ndef is_even", "| picked, taken", "```diff\n--- "] {
         assert!(markdown.contains(part), "no {part:?} in {markdown}");
     }
 
