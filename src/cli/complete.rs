@@ -20,7 +20,7 @@ use crate::code::{Applied, Target, TargetSpec};
 use crate::engine::GenerateOptions;
 use crate::files;
 use crate::history::{Head, HistoryError, Recorder};
-use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Report, Run, Task, TestsChoice, TrialPool};
+use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Report, Rounds, Run, Task, TestsChoice, TrialPool};
 use crate::model::Model;
 use crate::options::Settings;
 use crate::source::{self, Prompt, Request, SourceInfo, Window};
@@ -142,7 +142,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     if let Some(line) = advice(&session, job.language()).filter(|_| !args.json) {
         say(&(framed(&format!("bass-tui: {line}")) + "\n"));
     }
-    let source = session.source()?;
+    let rounds = session.settings.rounds;
+    let source = session.source(rounds)?;
     let window = source.window();
     options.stop = job.stop_rules(&window, &options.stop.strings, !session.settings.no_default_stops);
 
@@ -156,7 +157,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         limits,
         stop_on_pass: args.stop_on_pass || (!args.json && !args.no_stop_on_pass),
         agree: session.settings.compares(),
-        rounds: Some(session.rounds(&source)),
+        rounds: Some(Rounds::new(rounds, &source)),
         problem: 0,
     };
     let judge = runner.clone().map(|runner| runner as Arc<dyn Judge>);
@@ -209,7 +210,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 /// Prints the prompt of the main model, without loading its weights.
 fn show_prompt(job: &Job, session: &Session, json: bool) -> Result<u8, Failure> {
     let window = if session.settings.server.is_some() {
-        session.source()?.window()
+        session.source(1)?.window()
     } else {
         let models = session.models()?;
         let model = Model::load(&models.main).map_err(Failure::input)?;

@@ -80,7 +80,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let at = spec.as_ref().map_or(Path::new("."), |spec| &spec.path);
     let session = Session::open_at(&args.options, Some(at))?;
     let runner = session.runner();
-    let (engine, problem) = match session.source() {
+    let (engine, problem) = match session.source(1) {
         Ok(source) => (Some(source.info()), None),
         Err(failure) => (None, Some(failure.message)),
     };

@@ -84,8 +84,8 @@ pub struct Args {
     /// Rounds of candidates while all fail, 1 to 3; figures but those of rounds are of the first
     #[arg(long, value_name = "R", default_value_t = 1, value_parser = rounds, help_heading = "Evaluation")]
     rounds: usize,
-    /// What the candidates of further rounds are written from: the same prompt, warmer (fresh), one that tells
-    /// what tests said of those that failed (facts), or half of each (mixed)
+    /// Prompts of further rounds: the same one, warmer (fresh), one that tells what tests said of those that
+    /// failed (facts), or half of each (mixed)
     #[arg(long, value_name = "fresh|facts|mixed", default_value = "fresh", value_parser = retry, help_heading = "Evaluation")]
     retry: Retry,
     /// Runs with each of these values of an option, several times for several options: each value with each;
@@ -135,7 +135,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     if !grid.is_empty() {
         return sweep::run(&setup, &session, &grid);
     }
-    let source = if given.is_some() { None } else { Some(session.source()?) };
+    let source = if given.is_some() { None } else { Some(session.source(args.rounds)?) };
     let scored = setup.score(&session.settings, source.as_ref(), given)?;
     let report = setup.report(&scored);
     if args.json {

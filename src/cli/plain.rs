@@ -17,7 +17,7 @@ use super::session::{Session, check_tests, consent, on_interrupt, unusable};
 use super::tui::print_code;
 use crate::code::Applied;
 use crate::history::Recorder;
-use crate::job::{Ask, Event, Job, Judge, Outcome, Report, Run, Task, TrialPool, label};
+use crate::job::{Ask, Event, Job, Judge, Outcome, Report, Rounds, Run, Task, TrialPool, label, round_words};
 use crate::source::{self, FinishReason, Request, Source};
 use crate::tui::terminal;
 use crate::untrusted::{clean, framed};
@@ -86,7 +86,7 @@ impl Follower for Printer<'_> {
         match event {
             Event::Round { candidates, told, .. } => {
                 self.texts.resize(candidates.end, String::new());
-                (self.out)(&format!("{}\n\n", super::progress::round(candidates, *told)));
+                (self.out)(&format!("{}\n\n", round_words(candidates, *told, true)));
             }
             Event::Source(source::Event::Broken { candidate, why }) => {
                 self.broken.insert(*candidate, framed(why));
@@ -191,7 +191,7 @@ pub fn run(session: &Session, job: Job, unprotected: bool) -> Result<u8, Failure
             limits: session.settings.limits,
             stop_on_pass: session.settings.stop_on_pass,
             agree: session.settings.compares(),
-            rounds: Some(session.rounds(&source)),
+            rounds: Some(Rounds::new(session.settings.rounds, &source)),
             problem: 0,
         };
         let sender = send.clone();

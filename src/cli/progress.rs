@@ -2,12 +2,11 @@
 
 use std::fmt::Write;
 use std::io::IsTerminal;
-use std::ops::Range;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use super::output::say;
-use crate::job::Event;
+use crate::job::{Event, round_words};
 use crate::source::Event as From;
 
 /// Time between two drawings.
@@ -61,13 +60,6 @@ impl Drop for Line {
             say(Self::CLEAR);
         }
     }
-}
-
-/// The sentence about a further round of candidates.
-pub fn round(candidates: &Range<usize>, told: usize) -> String {
-    let (before, more) = (candidates.start, candidates.len());
-    let told = if told == 0 { String::new() } else { format!(", {told} of them told what failed") };
-    format!("none of {before} passed: writing {more} more{told}")
 }
 
 /// Runs `work`. After one second a line says what is done, and for how long.
@@ -128,7 +120,7 @@ impl Progress {
             }
             Event::Source(From::Finished { .. }) => self.done += 1,
             Event::Round { candidates, told, .. } => {
-                self.line.say(&round(candidates, *told));
+                self.line.say(&round_words(candidates, *told, true));
                 self.candidates = candidates.end;
             }
             Event::Verdict { .. } => self.tested += 1,

@@ -13,7 +13,7 @@ use crate::catalog::{Catalog, memory};
 use crate::config::{PROJECT_FILE, Paths};
 use crate::engine::drafter::{LookupChanges, NamedDrafter};
 use crate::history::History;
-use crate::job::{Job, Retry, Rounds, Task};
+use crate::job::{Job, Task};
 use crate::language::Language;
 use crate::options::{Flags, Settings};
 use crate::signals::{self, Signals};
@@ -77,11 +77,6 @@ impl Session {
         self.paths.weights_dir()
     }
 
-    /// Further rounds of candidates that the settings wish for.
-    pub fn rounds(&self, source: &Arc<dyn Source>) -> Rounds {
-        Rounds { most: self.settings.rounds, source: source.clone(), with: Retry::default() }
-    }
-
     /// The models for the screen and for servers, which repeat prompts often and cache them.
     pub fn models_keeping_prompts(&self) -> Result<LocalModels, Failure> {
         let of_machine = || memory::of_machine().map_or(0, |bytes| (bytes / 16).min(1 << 30));
@@ -91,9 +86,9 @@ impl Session {
     }
 
     /// The source of candidates: the configured server, else the engine with these models, loaded.
-    pub fn source(&self) -> Result<Arc<dyn Source>, Failure> {
-        // A further round reads the same prompt.
-        let models = if self.settings.rounds > 1 { Self::models_keeping_prompts } else { Self::models };
+    /// So many rounds read the same prompt, which is then kept.
+    pub fn source(&self, rounds: usize) -> Result<Arc<dyn Source>, Failure> {
+        let models = if rounds > 1 { Self::models_keeping_prompts } else { Self::models };
         let source = self.opener(models)?(None).map_err(|error| unusable(&error))?;
         if let Some(note) = source.info().note {
             say(&format!("bass-tui: {note}\n"));

@@ -115,8 +115,7 @@ impl Problem {
             return Some(Prompt::Written(prompt));
         }
         let target = self.target().filter(|_| window.tokens.is_some())?;
-        let before = self.prompt.strip_suffix(&target.stub())?;
-        Some(Prompt::Text(format!("{before}{}{}", prompt::commented(&target, &facts), target.stub())))
+        prompt::with_facts(&target, &self.prompt, &facts).map(Prompt::Text)
     }
 
     /// Stop rules of a model with this window: `strings`, and unless `defaults` is false the stop strings of

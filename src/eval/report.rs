@@ -1,6 +1,6 @@
 //! The report of a run: the JSON object of the contract, or a table for people.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde::Serialize;
@@ -70,7 +70,7 @@ pub(super) struct Stats {
 #[derive(Serialize)]
 struct Further {
     problems: usize,
-    /// Those that pass with a candidate of a further round.
+    /// Problems that pass with a candidate of a further round.
     passed: usize,
     /// With one of the first prompt.
     fresh: usize,
@@ -84,24 +84,20 @@ impl Report<'_> {
     /// Problems of further rounds; `None` if none was asked for.
     fn further(&self) -> Option<Further> {
         self.header.settings.get("rounds")?;
-        let later = |result: &ProblemResult| result.candidates.len() > result.n;
-        let by = |told: bool| {
-            let passes = |result: &&ProblemResult| {
-                let more = result.candidates.iter().skip(result.n);
-                more.filter(|c| c.told == told).any(has_passed)
-            };
-            self.results.iter().filter(passes).map(|result| result.task_id.as_str()).collect::<BTreeSet<_>>()
-        };
-        let (fresh, told) = (by(false), by(true));
-        let passed = fresh.union(&told).count();
-        let before = self.results.iter().filter(|result| result.pass_at_all).count();
-        Some(Further {
-            problems: self.results.iter().filter(|result| later(result)).count(),
-            passed,
-            fresh: fresh.len(),
-            told: told.len(),
-            pass_at_all: (before + passed) as f64 / self.ids.len().max(1) as f64,
-        })
+        let mut all = Further { problems: 0, passed: 0, fresh: 0, told: 0, pass_at_all: 0.0 };
+        let mut before = 0;
+        for result in self.results {
+            let later = &result.candidates[result.of_first_round().len()..];
+            let passes = |told: bool| later.iter().any(|c| c.told == told && has_passed(c));
+            let (fresh, told) = (passes(false), passes(true));
+            all.problems += usize::from(!later.is_empty());
+            all.passed += usize::from(fresh || told);
+            all.fresh += usize::from(fresh);
+            all.told += usize::from(told);
+            before += usize::from(result.pass_at_all);
+        }
+        all.pass_at_all = (before + all.passed) as f64 / self.ids.len().max(1) as f64;
+        Some(all)
     }
 
     /// The figures over all problems, and over those that were reached. The error is a sentence.

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::figures;
+use crate::job::is_first_round;
 use crate::source::FinishReason;
 use crate::trial::Status;
 
@@ -51,7 +52,7 @@ pub struct CandidateResult {
     /// Message of the tests.
     pub message: String,
     /// The round that it was written in, from 1 on. Figures but those of rounds are of the first.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(default = "one", skip_serializing_if = "is_first_round")]
     pub round: usize,
     /// True if its prompt told what failed before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -60,11 +61,6 @@ pub struct CandidateResult {
 
 fn one() -> usize {
     1
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn is_one(round: &usize) -> bool {
-    *round == 1
 }
 
 impl ProblemResult {

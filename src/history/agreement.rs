@@ -1,5 +1,5 @@
-//! What the candidates of a run agree on, as its file keeps it: the calls, and of each its outcomes and which
-//! candidates have them.
+//! The agreement of the candidates of a run, as its file keeps it: the calls, and of each its outcomes and the
+//! candidates that have them.
 
 use serde::{Deserialize, Serialize};
 

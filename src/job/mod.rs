@@ -27,7 +27,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use report::Report;
-pub use run::{Ask, Candidate, Event, Outcome, Retry, Rounds, Run, Sink, Task};
+pub(crate) use run::is_first_round;
+pub use run::{Ask, Candidate, Event, Outcome, Retry, Rounds, Run, Sink, Task, round_words};
 pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 
 use crate::agreement::inputs;

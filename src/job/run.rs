@@ -16,7 +16,7 @@ use super::trials::TrialPool;
 use crate::agreement::Agreement;
 use crate::source::{self, FinishReason, Prompt, Request, Source, Summary, Window};
 use crate::trial::{Input, Limits, Trial, Verdict};
-pub use rounds::{Retry, Rounds};
+pub use rounds::{Retry, Rounds, round_words};
 use state::{State, lock};
 
 /// The task of a run: how its candidates are compared and tested.
@@ -42,8 +42,8 @@ pub trait Task: Send + Sync {
     fn called(&self, _candidate: usize, _text: &str, _limits: Limits) -> Option<Trial> {
         None
     }
-    /// The prompt that also tells what tests said of candidates that failed; `None` where a model makes nothing of
-    /// that.
+    /// The prompt that also tells what tests said of candidates that failed; `None` where a model makes nothing
+    /// of that.
     fn prompt_again(&self, _window: &Window, _facts: &[String]) -> Option<Prompt> {
         None
     }
@@ -143,8 +143,8 @@ pub struct Candidate {
     pub duplicate_of: Option<usize>,
     /// The verdict of the tests.
     pub verdict: Verdict,
-    /// The round that it was written in, from 1 on; a candidate of the user's is in that of the one it was made of.
-    #[serde(skip_serializing_if = "is_first")]
+    /// The round that it was written in, from 1 on; a candidate of the user's has that of the one it was made of.
+    #[serde(skip_serializing_if = "is_first_round")]
     pub round: usize,
     /// True if its prompt told what failed before.
     #[serde(skip)]
@@ -178,8 +178,9 @@ impl Candidate {
     }
 }
 
+/// Returns true for the number that files and reports leave out.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn is_first(round: &usize) -> bool {
+pub(crate) fn is_first_round(round: &usize) -> bool {
     *round == 1
 }
 
@@ -246,7 +247,8 @@ impl Run {
         lock(&self.0).test_again(candidate);
     }
 
-    /// Writes another round of candidates, whatever has become of those before; false if that cannot be done now.
+    /// Writes another round of candidates, whatever has become of those before. False if the run has not ended, or
+    /// has as many candidates as a run may have.
     pub fn more(&self) -> bool {
         lock(&self.0).more()
     }

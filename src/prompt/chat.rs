@@ -11,7 +11,8 @@ use crate::engine::StopRules;
 use crate::language::Language;
 use crate::model::Chat;
 
-/// The prompt in which the function is requested that `code` ends in, maybe with what tests said of candidates that failed.
+/// The prompt in which the function is requested that `code` ends in; `facts` are messages of tests on
+/// candidates that failed.
 pub fn prompt(chat: &Chat, function: &RequestedFunction, code: &str, facts: &[String]) -> String {
     let begun = begun(chat, function);
     let request = request(function.language, &function.name, code, begun.is_some());

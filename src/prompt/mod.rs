@@ -103,29 +103,33 @@ pub fn of(target: &Target, tests: &Tests, window: &Window, options: Options) -> 
     written(target, tests, window, options, &[])
 }
 
-/// Like [`of`], with what tests said of candidates that failed. `None` for models so small that they get nothing
-/// beside the function, and where a prompt does not end with its head.
+/// Like [`of`], with messages of tests on candidates that failed. `None` for models so small that they get
+/// nothing beside the function, and where a prompt does not end with its head.
 pub fn again(target: &Target, tests: &Tests, window: &Window, options: Options, facts: &[String]) -> Option<Shown> {
     if window.chat.is_some() {
         return Some(written(target, tests, window, options, facts));
     }
     let tokens = options.tokens.or(window.tokens)?;
-    let facts = commented(target, facts);
-    let tokens = Some(tokens.saturating_sub(window.count(&facts)));
+    let tokens = Some(tokens.saturating_sub(window.count(&commented(target, facts))));
     let shown = continued(target, tests, window, Options { tokens, infill: false, ..options });
-    let before = shown.text.strip_suffix(&target.stub())?;
-    let text = format!("{before}{facts}{}", target.stub());
+    let text = with_facts(target, &shown.text, facts)?;
     Some(Shown { tokens: window.count(&text), text, ..shown })
 }
 
-/// What tests said of candidates that failed, as comments in front of their function.
-pub fn commented(target: &Target, facts: &[String]) -> String {
+/// A text that ends with the function's head, with messages of tests in front of that.
+pub fn with_facts(target: &Target, text: &str, facts: &[String]) -> Option<String> {
+    let stub = target.stub();
+    Some(format!("{}{}{stub}", text.strip_suffix(&stub)?, commented(target, facts)))
+}
+
+/// Messages of tests as comments.
+fn commented(target: &Target, facts: &[String]) -> String {
     let (indent, mark) = (" ".repeat(target.indent), target.language.line_comment());
     let first = std::iter::once(FAILED).chain(facts.iter().map(String::as_str));
     first.flat_map(|line| [&indent, mark, " ", line, "\n"]).collect()
 }
 
-/// What stands before such facts.
+/// The line before such messages.
 const FAILED: &str = "Wrong attempts failed these tests:";
 
 fn written(target: &Target, tests: &Tests, window: &Window, options: Options, facts: &[String]) -> Shown {

@@ -13,7 +13,7 @@ use super::ask::{Fields, wrong};
 use super::inbox::inbox;
 use super::{Serving, Trials};
 use crate::code::{Place, Target};
-use crate::job::{Ask, Event, Job, Report, Retry, Rounds, Run, Task, TestsChoice};
+use crate::job::{Ask, Event, Job, Report, Rounds, Run, Task, TestsChoice};
 use crate::language::Language;
 use crate::options::{self, GENERATION, PROMPTS, SAMPLING};
 use crate::source::{self, Request};
@@ -53,7 +53,7 @@ pub fn read(fields: &Fields, serving: &Serving) -> Result<CandidatesRequest, Ref
         limits: settings.limits,
         stop_on_pass: fields.flag("stop_on_pass")?,
         agree,
-        rounds: Some(Rounds { most: settings.rounds, source: serving.source.clone(), with: Retry::default() }),
+        rounds: Some(Rounds::new(settings.rounds, &serving.source)),
         // Earlier requests are tested first.
         problem: serving.next_number(),
     };

@@ -25,7 +25,7 @@ use crate::code::{self, Applied, CodeError};
 use crate::engine::GenerateOptions;
 use crate::files;
 use crate::history::{self, History};
-use crate::job::{Ask, Job, Judge, Retry, Rounds, Run, TrialPool, fault};
+use crate::job::{Ask, Job, Judge, Rounds, Run, TrialPool, fault};
 use crate::source::{Request, Source, Told};
 use crate::trial::Limits;
 
@@ -292,7 +292,10 @@ impl World {
             Effect::Cancel { run, candidate } => self.run(run).into_iter().for_each(|run| run.stop_one(candidate)),
             Effect::Round { run } => {
                 if self.run(run).is_some_and(|run| !run.more()) {
-                    self.tell(Msg::Fault("another round cannot begin yet: the run has not ended".to_owned()));
+                    self.tell(Msg::Fault(
+                        "another round cannot begin: the run has not ended, or has as many candidates as it may have"
+                            .to_owned(),
+                    ));
                 }
             }
             Effect::Test { run, candidate } => self.run(run).into_iter().for_each(|run| run.test(candidate)),
@@ -491,7 +494,7 @@ impl World {
             limits: self.limits,
             stop_on_pass: self.stop_on_pass,
             agree: self.extras.agree,
-            rounds: Some(Rounds { most: self.extras.rounds, source: source.clone(), with: Retry::default() }),
+            rounds: Some(Rounds::new(self.extras.rounds, source)),
             problem: 0,
         };
         let (recorder, failed) = self.keeping.begin(run, job, &source.info(), &ask.request.options);

@@ -73,7 +73,7 @@ impl Setup<'_> {
             rounds: source.filter(|_| args.rounds > 1).map(|source| Rounds {
                 most: args.rounds,
                 source: source.clone(),
-                with: args.retry,
+                retry: args.retry,
             }),
         };
         let (mut file, before) = match &args.results {

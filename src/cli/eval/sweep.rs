@@ -111,7 +111,7 @@ pub fn run(setup: &Setup, session: &Session, grid: &[Point]) -> Result<u8, Failu
         // The models before have to make room first.
         let open = match source.take().filter(|(of, _)| *of == models) {
             Some((_, open)) => open,
-            None => Session { settings: point.settings.clone(), ..session.clone() }.source()?,
+            None => Session { settings: point.settings.clone(), ..session.clone() }.source(setup.args.rounds)?,
         };
         let scored = setup.score(&point.settings, Some(&open), None)?;
         source = Some((models, open));

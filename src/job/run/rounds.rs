@@ -1,13 +1,15 @@
 //! Further rounds: candidates that are asked for where none of those before has passed the tests.
 //!
-//! They are written from the same prompt, warmer. A prompt that also tells what tests said of those that failed
-//! did not find more (`docs/performance.md`): `eval --retry` compares them. The code that failed is never shown:
-//! a small model writes it again.
+//! They are written from the same prompt, warmer. A prompt that also tells what tests said of those that
+//! failed did not find more (`docs/performance.md`): `eval --retry` compares them. The code that failed is
+//! never shown: a small model writes it again.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Candidate, Task};
-use crate::source::{self, Prompt, Request, Source, Summary};
+use crate::engine::{Standing, rank};
+use crate::source::{self, FinishReason, Prompt, Request, Source, Summary};
 use crate::trial::Status;
 
 /// Rounds that a run may go on for by itself.
@@ -15,10 +17,25 @@ use crate::trial::Status;
 pub struct Rounds {
     /// Most rounds, the first included.
     pub most: usize,
-    /// What writes them.
+    /// The source of the first round, which writes the others as well.
     pub source: Arc<dyn Source>,
-    /// What they are asked with.
-    pub with: Retry,
+    /// Prompts of the further ones.
+    pub retry: Retry,
+}
+
+impl Rounds {
+    /// So many rounds with the prompts that were measured best.
+    pub fn new(most: usize, source: &Arc<dyn Source>) -> Self {
+        Self { most, source: source.clone(), retry: Retry::default() }
+    }
+}
+
+/// The sentence about a round that begins, with its candidates behind the others; `told` of them are told what
+/// failed.
+pub fn round_words(candidates: &Range<usize>, told: usize, none_passed: bool) -> String {
+    let none = if none_passed { format!("none of {} passed: ", candidates.start) } else { String::new() };
+    let told = if told == 0 { String::new() } else { format!(", {told} of them told what failed") };
+    format!("{none}writing {} more{told}", candidates.len())
 }
 
 /// Requests of a further round.
@@ -54,7 +71,7 @@ const MOST_FACTS: usize = 3;
 /// `NameError`s in arXiv 2604.10508).
 const EASY: [&str; 5] = ["NameError", "ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError"];
 
-/// What tests said of the candidates that ran and failed, those with easy faults first, then by rank.
+/// Messages of the tests on the candidates that ran and failed, those with easy faults first, then by rank.
 pub(super) fn facts(candidates: &[Candidate], ranking: &[usize]) -> Vec<String> {
     let failed = |c: &&Candidate| matches!(c.verdict.status, Status::Failed | Status::Error | Status::Timeout);
     let mut said: Vec<&str> = ranking
@@ -74,25 +91,24 @@ pub(super) fn facts(candidates: &[Candidate], ranking: &[usize]) -> Vec<String> 
     facts
 }
 
-/// What `first` asked, asked again for a round: each request with its number of candidates, one behind the other.
+/// The requests of a round: `first` asked again for `n` candidates, those of one request behind the other's.
 pub fn requests(
-    first: &Request,
+    (first, n): (&Request, usize),
     round: usize,
     rounds: &Rounds,
     task: &dyn Task,
     candidates: &[Candidate],
     ranking: &[usize],
 ) -> Vec<Request> {
-    let n = first.options.n;
-    let facts = if rounds.with == Retry::Fresh { Vec::new() } else { facts(candidates, ranking) };
+    let facts = if rounds.retry == Retry::Fresh { Vec::new() } else { facts(candidates, ranking) };
     let told = Some(facts).filter(|facts| !facts.is_empty());
     let told = told.and_then(|facts| task.prompt_again(&rounds.source.window(), &facts));
-    let of_facts = match (&told, rounds.with) {
+    let of_facts = match (&told, rounds.retry) {
         (None, _) => 0,
         (Some(_), Retry::Facts) => n,
         (Some(_), _) => n / 2,
     };
-    // What was written is likely to come again.
+    // Text that is likely to come again, for drafters that look things up.
     let texts = candidates.iter().filter(|c| c.finish.is_some()).map(|c| c.text.as_str());
     let reference: String = first.reference.as_deref().into_iter().chain(texts).collect::<Vec<_>>().join("\n");
     let request = |n: usize, part: u64, prompt: Prompt, coldest: f32| {
@@ -103,9 +119,8 @@ pub fn requests(
         request.options.seed = first.options.seed.wrapping_add(SEEDS.wrapping_mul(2 * round as u64 + part));
         request
     };
-    let temperature = first.options.sampling.temperature;
-    let warmer = (temperature + 0.2).min(1.0);
-    let fresh = (n > of_facts).then(|| request(n - of_facts, 0, first.prompt.clone(), warmer.max(0.8)));
+    let warmer = (first.options.sampling.temperature + 0.2).clamp(0.8, 1.0);
+    let fresh = (n > of_facts).then(|| request(n - of_facts, 0, first.prompt.clone(), warmer));
     let facts = told.filter(|_| of_facts > 0).map(|prompt| request(of_facts, 1, prompt, 0.6));
     fresh.into_iter().chain(facts).collect()
 }
@@ -132,7 +147,7 @@ pub fn moved(event: source::Event, by: usize) -> source::Event {
     }
 }
 
-/// Figures of all requests so far: sums, and the candidates of all by their probability.
+/// Figures of all requests so far: sums, and the candidates of all by rank.
 pub fn together(mut all: Summary, more: &Summary, candidates: &[Candidate]) -> Summary {
     all.prefill_ms += more.prefill_ms;
     all.prompt_tokens_reused += more.prompt_tokens_reused;
@@ -143,8 +158,14 @@ pub fn together(mut all: Summary, more: &Summary, candidates: &[Candidate]) -> S
     all.accepted += more.accepted;
     all.tokens_per_second = if all.decode_ms > 0.0 { all.tokens as f64 * 1000.0 / all.decode_ms } else { 0.0 };
     all.ranking.extend(&more.ranking);
-    let logprob = |&c: &usize| candidates.get(c).and_then(|c| c.mean_logprob).unwrap_or(f32::NEG_INFINITY);
-    let is_cut = |&c: &usize| candidates.get(c).and_then(|c| c.finish).is_none_or(source::FinishReason::is_cut);
-    all.ranking.sort_by(|a, b| is_cut(a).cmp(&is_cut(b)).then(logprob(b).total_cmp(&logprob(a))).then(a.cmp(b)));
+    // Ties go by index.
+    all.ranking.sort_unstable();
+    let standing = |&c: &usize| {
+        let candidate = candidates.get(c);
+        let reason = candidate.and_then(|c| c.finish).unwrap_or(FinishReason::Failed);
+        Standing { reason, mean_logprob: candidate.and_then(|c| c.mean_logprob) }
+    };
+    let standings: Vec<Standing> = all.ranking.iter().map(standing).collect();
+    all.ranking = rank(&standings).into_iter().map(|place| all.ranking[place]).collect();
     all
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use super::rounds::{self, Rounds};
 use super::{Ask, Candidate, Event, Outcome, Sink, Task};
 use crate::agreement::{Agreement, Standing, Witness};
+use crate::engine::MAX_CANDIDATES;
 use crate::job::trials::{News, Queue, TrialPool, Turn};
 use crate::source::{self, FinishReason, Request, Source, Summary, Ticket};
 use crate::trial::{Input, Limits, Observed, Runner, Status, Verdict};
@@ -50,10 +51,8 @@ pub(super) struct State {
     agreement: Option<Arc<Agreement>>,
     /// Requests that have not ended.
     writing: usize,
-    /// The figures of those that have.
+    /// Figures of those that have.
     figures: Option<Summary>,
-    /// Set once the source has finished.
-    summary: Option<Summary>,
     picked: Option<usize>,
     first_pass: Option<usize>,
     /// True if the user stopped the generation.
@@ -117,7 +116,6 @@ impl State {
             slots: vec![Slot::default(); n],
             writing: 1,
             figures: None,
-            summary: None,
             picked: None,
             first_pass: None,
             stopped: false,
@@ -129,14 +127,24 @@ impl State {
         }
     }
 
-    /// Writes another round of candidates beside those before; false if that cannot be done now.
+    /// Figures of the source, once it has finished.
+    fn summary(&self) -> Option<&Summary> {
+        self.figures.as_ref().filter(|_| self.writing == 0)
+    }
+
+    /// Writes another round of candidates beside those before. False if the source has not finished, or there are
+    /// as many as a run may have.
     pub fn more(&mut self) -> bool {
-        let (Some(rounds), Some(summary)) = (self.rounds.clone(), self.summary.take()) else { return false };
-        let Some(me) = self.me.upgrade() else { return false };
+        let n = self.first.options.n.min(MAX_CANDIDATES.saturating_sub(self.candidates.len()));
+        let (Some(rounds), Some(summary), Some(me)) = (self.rounds.clone(), self.summary(), self.me.upgrade()) else {
+            return false;
+        };
+        if n == 0 {
+            return false;
+        }
+        let (first, ranking) = ((&self.first, n), &summary.ranking);
+        let requests = rounds::requests(first, self.round + 1, &rounds, &*self.task, &self.candidates, ranking);
         self.round += 1;
-        let requests =
-            rounds::requests(&self.first, self.round, &rounds, &*self.task, &self.candidates, &summary.ranking);
-        self.figures = Some(summary);
         (self.writing, self.stopped, self.untested) = (requests.len(), false, false);
         let first = self.candidates.len();
         let mut places = Vec::new();
@@ -301,11 +309,10 @@ impl State {
             Some(before) => rounds::together(before, summary, &self.candidates),
         };
         self.writing = self.writing.saturating_sub(1);
+        self.figures = Some(all.clone());
         if self.writing > 0 {
-            self.figures = Some(all);
             return;
         }
-        self.summary = Some(all.clone());
         self.tell(Event::Source(source::Event::Done(Box::new(all))));
         self.settle();
     }
@@ -422,7 +429,7 @@ impl State {
             self.first_pass = Some(candidate);
             self.pick(None);
             // Trials go on: a candidate that has ended by itself keeps its verdict, and may be better.
-            if self.stop_on_pass && !marked && self.summary.is_none() {
+            if self.stop_on_pass && !marked && self.summary().is_none() {
                 self.cancel_all();
             }
         }
@@ -451,7 +458,7 @@ impl State {
 
     /// Reports the outcome once no more events can come.
     fn settle(&mut self) {
-        let Some(mut summary) = self.summary.clone() else { return };
+        let Some(mut summary) = self.summary().cloned() else { return };
         if self.slots.iter().any(|slot| slot.trial.is_some()) {
             return;
         }

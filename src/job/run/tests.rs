@@ -7,7 +7,7 @@ use super::super::trials::Judge;
 use super::super::trials::tests::pool;
 use super::super::{Job, TestsChoice};
 use super::*;
-use crate::engine::GenerateOptions;
+use crate::engine::{GenerateOptions, MAX_CANDIDATES};
 use crate::source::{EventSink, SourceInfo, Ticket};
 use crate::trial::{Assurance, Effect, Observed, Status, TrialError};
 
@@ -282,7 +282,7 @@ fn most_that_do_the_same_come_first_with_tests_and_without() {
     let (run, events) = start(&Scripted, &pool, ask);
     let done = outcome(&events);
     assert_eq!((called.load(Ordering::Relaxed), done.agreement.unwrap().candidates()), (3, 5));
-    // What the user has made is called and has a place, and does not vote.
+    // A candidate of the user's is called and has a place, and does not vote.
     run.add(1, "    return 3\n".to_owned());
     let done = outcome(&events).agreement.unwrap();
     assert_eq!((done.candidates(), done.groups()[0].contains(&5), done.words().as_str()), (5, true, "5 of 5 agree"));
@@ -395,7 +395,7 @@ fn going_on(source: &Arc<Later>, most: usize, pool: &TrialPool) -> (Run, Receive
     let mut ask = ask(false);
     ask.request.options.n = 4;
     ask.request.options.sampling.temperature = 0.7;
-    ask.rounds = Some(Rounds { most, source: source.clone(), with: Retry::Mixed });
+    ask.rounds = Some(Rounds { most, source: source.clone(), retry: Retry::Mixed });
     start(&**source, pool, ask)
 }
 
@@ -453,7 +453,7 @@ fn no_round_follows_a_pass_a_stop_or_the_last_one() {
     }
     // The time for all of it was said.
     let ((steady, _), source) = (unsteady(), wrong());
-    let mut timed = Ask { rounds: Some(Rounds { most: 3, source: source.clone(), with: Retry::Fresh }), ..ask(false) };
+    let mut timed = Ask { rounds: Some(Rounds { most: 3, source: source.clone(), retry: Retry::Fresh }), ..ask(false) };
     timed.request.options.time_budget = Some(Duration::from_secs(9));
     let (_run, events) = start(&*source, &steady, timed);
     assert_eq!((outcome(&events).candidates.len(), count(&source)), (TEXTS.len(), 1));
@@ -503,12 +503,23 @@ fn another_round_can_be_asked_for_once_all_has_ended() {
     assert_eq!(outcome(&events).picked, Some(4));
     assert_eq!(source.asked.lock().unwrap().len(), 3);
     // Also after a pass that ended the candidates beside it.
-    let rounds = Some(Rounds { most: 1, source: Arc::new(Scripted), with: Retry::Fresh });
+    let rounds = Some(Rounds { most: 1, source: Arc::new(Scripted), retry: Retry::Fresh });
     let (run, events) = start(&Scripted, &pool, Ask { rounds, ..ask(true) });
     assert!(outcome(&events).picked.is_some() && run.more());
     let done = outcome(&events);
     let ends = done.candidates[TEXTS.len()..].iter().map(|c| c.finish);
     assert_eq!(ends.collect::<Vec<_>>(), [Some(FinishReason::Stop); TEXTS.len()]);
+}
+
+#[test]
+fn a_run_has_no_more_candidates_than_can_be_kept() {
+    let ((pool, _), source) = (unsteady(), later(|_| "    return 2\n", false));
+    let rounds = Some(Rounds { most: 3, source: source.clone(), retry: Retry::Fresh });
+    let mut many = Ask { rounds, ..ask(false) };
+    many.request.options.n = 40;
+    let (run, events) = start(&*source, &pool, many);
+    assert_eq!(outcome(&events).candidates.len(), MAX_CANDIDATES);
+    assert!(!run.more());
 }
 
 #[test]

@@ -765,7 +765,7 @@ fn a_further_round_adds_candidates_that_are_written_and_tested_like_the_first() 
     assert!(run.is_live() && run.candidates.len() == 4, "{:?}", run.candidates.len());
     assert_eq!(run.candidates.iter().map(|c| (c.round, c.told)).collect::<Vec<_>>()[2..], [(2, false), (2, true)]);
     let said = session.state.notice.as_ref().map_or("", |notice| notice.text.as_str());
-    assert!(said.contains("none passed: 2 more are written, one of them told what failed"), "{said}");
+    assert!(said.contains("none of 2 passed: writing 2 more, 1 of them told what failed"), "{said}");
     session.finish(2, "    return 2\n");
     session.finish(3, "    return max(numbers)\n");
     session.event(Event::Done(Box::new(Summary { ranking: vec![3, 1, 0, 2], ..Summary::default() })));

@@ -1,15 +1,13 @@
 //! Why an action can do nothing now, and what a key without a meaning here is for.
 
 use super::state::{State, While};
+use crate::engine::MAX_CANDIDATES;
 use crate::job::{Task, label};
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
 
 /// Keys this close to the one before, in ms, are nobody's: text that was pasted as if it were typed.
 const TYPED_MS: u64 = 5;
-
-/// Most candidates that another round may follow.
-const MOST: usize = 128;
 
 /// Why an action can do nothing now, and as long as what that is true.
 pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
@@ -30,11 +28,8 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
         Action::Round if !run.is_some_and(super::Run::is_settled) => {
             "candidates are still being written or tested".to_owned()
         }
-        Action::Round if run.is_some_and(|run| run.candidates.len() >= MOST) => {
-            format!(
-                "there are {} candidates, and more than {MOST} are not shown",
-                run.map_or(0, |r| r.candidates.len())
-            )
+        Action::Round if run.is_some_and(|run| run.candidates.len() >= MAX_CANDIDATES) => {
+            format!("a run has at most {MAX_CANDIDATES} candidates")
         }
         Action::SavePatch if !state.has_file() => "there is no file that a patch could change".to_owned(),
         Action::Accept | Action::Edit | Action::SavePatch if focused.is_none() => {

@@ -114,9 +114,8 @@ impl Run {
         }
     }
 
-    /// Places for so many more candidates, the last of which see what failed.
-    pub fn more(&mut self, n: usize, told: usize) {
-        let round = 1 + self.candidates.last().map_or(1, |c| c.round);
+    /// Places for the candidates of a round, the last of which are told what failed.
+    pub fn more(&mut self, round: usize, n: usize, told: usize) {
         for place in 0..n {
             self.candidates.push(Candidate { round, told: place + told >= n, ..Candidate::default() });
         }

@@ -8,7 +8,7 @@ use super::find::Filter;
 use super::past;
 use super::state::{Consent, Question, State};
 use crate::engine::{Event as From, FinishReason};
-use crate::job::{Event, label};
+use crate::job::{Event, label, round_words};
 use crate::trial::Verdict;
 use crate::tui::keymap::{Action, Context};
 use crate::untrusted::{clean, clean_line};
@@ -41,7 +41,7 @@ fn take_in(state: &mut State, event: Event) {
             }
         }
         Event::Verdict { candidate, outcome } => tested(state, candidate, outcome),
-        Event::Round { candidates, told, .. } => round(state, &candidates, told),
+        Event::Round { number, candidates, told } => round(state, number, &candidates, told),
         Event::Agreement(agreement) => {
             run.agreement = Some(agreement);
             state.pick_by_checks();
@@ -75,16 +75,12 @@ fn take_in(state: &mut State, event: Event) {
 }
 
 /// Places for further candidates behind the others.
-fn round(state: &mut State, candidates: &Range<usize>, told: usize) {
+fn round(state: &mut State, number: usize, candidates: &Range<usize>, told: usize) {
+    let has_tests = state.has_tests();
     let Some(run) = state.run.as_mut().filter(|run| run.candidates.len() == candidates.start) else { return };
-    run.more(candidates.len(), told);
-    let words = match told {
-        0 => String::new(),
-        1 => ", one of them told what failed".to_owned(),
-        told => format!(", {told} of them told what failed"),
-    };
-    let none = if state.has_tests() { "none passed: " } else { "" };
-    state.say(format!("{none}{} more are written{words}", candidates.len()));
+    let none_passed = has_tests && (0..candidates.start).all(|c| !run.testing(c).passed());
+    run.more(number, candidates.len(), told);
+    state.say(round_words(candidates, told, none_passed));
 }
 
 /// Says once on what input candidates differ, which the user may have to decide. Other words stay.
