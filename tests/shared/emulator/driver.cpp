@@ -39,7 +39,9 @@ struct Memory {
   std::mutex lock;
   std::map<uint64_t, size_t> blocks;
   std::map<uint64_t, size_t> pinned;
-  size_t used = 0;
+  // Bytes that each context has, and the context of each allocation: tests beside each other share no memory.
+  std::map<const void*, size_t> used;
+  std::map<uint64_t, const void*> owners;
 
   static bool inside(const std::map<uint64_t, size_t>& blocks, uint64_t at, size_t bytes) {
     auto next = blocks.upper_bound(at);
@@ -207,7 +209,8 @@ API cuMemAlloc_v2(uint64_t* at, size_t bytes) {
   if (emulator::captures) return Result::CAPTURE_UNSUPPORTED;
   std::lock_guard<std::mutex> guard(emulator::memory.lock);
   if (!emulator::current || !bytes) return Result::INVALID_VALUE;
-  if (bytes > emulator::MEMORY - emulator::memory.used) return Result::OUT_OF_MEMORY;
+  size_t& used = emulator::memory.used[emulator::current];
+  if (bytes > emulator::MEMORY - used) return Result::OUT_OF_MEMORY;
   if (emulator::current->device == emulator::SMALL && bytes > emulator::SMALL_MEMORY) return Result::OUT_OF_MEMORY;
   unsigned char* block = (unsigned char*)aligned_alloc(256, (bytes + 2 * 256 + 255) / 256 * 256);
   if (!block) return Result::OUT_OF_MEMORY;
@@ -216,7 +219,8 @@ API cuMemAlloc_v2(uint64_t* at, size_t bytes) {
   emulator::forbid(block, 256);
   emulator::forbid(block + 256 + bytes, 256);
   emulator::memory.blocks[*at] = bytes;
-  emulator::memory.used += bytes;
+  emulator::memory.owners[*at] = emulator::current;
+  used += bytes;
   return Result::SUCCESS;
 }
 API cuMemFree_v2(uint64_t at) {
@@ -230,7 +234,8 @@ API cuMemFree_v2(uint64_t at) {
   emulator::allow(block, bytes + 2 * 256);
   bool whole = true;
   for (size_t i = 1; i <= emulator::EDGE; i++) whole &= block[256 - i] == 0xff && block[255 + bytes + i] == 0xff;
-  emulator::memory.used -= bytes;
+  emulator::memory.used[emulator::memory.owners[at]] -= bytes;
+  emulator::memory.owners.erase(at);
   emulator::memory.blocks.erase(found);
   free(block);
   if (whole) return drained;
