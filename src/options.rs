@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use similar::get_close_matches;
 
 use crate::backend::{Choice, LoadOptions};
-use crate::engine::{GenerateOptions, MAX_CANDIDATES};
+use crate::engine::{DraftVocabulary, GenerateOptions, MAX_CANDIDATES};
 use crate::model::ChatUse;
 use crate::prompt;
 use crate::trial::Limits;
@@ -31,6 +31,8 @@ pub struct Settings {
     pub server_suffix: bool,
     /// Drafter: a draft model's name or folder, `auto`, `none`, `lookup`, `sibling` or `chain`.
     pub draft: String,
+    /// Tokens that a draft model proposes.
+    pub draft_vocabulary: DraftVocabulary,
     /// The main model is shown requests as conversations; `None`: as catalog and name say.
     pub chat: Option<ChatUse>,
     /// Tokens that have to agree before a lookup copies; `None` is the drafter's own choice.
@@ -122,6 +124,7 @@ impl Default for Settings {
             server_model: None,
             server_suffix: false,
             draft: "auto".to_owned(),
+            draft_vocabulary: DraftVocabulary::Auto,
             chat: None,
             lookup_match: None,
             lookup_length: None,
@@ -243,11 +246,21 @@ pub static ALL: &[OptionSpec] = &[
         group: MODELS,
         value: "NAME|DIR|GGUF|lookup|sibling|chain|none|auto",
         expected: "a name from `bass-tui models`, a folder, a GGUF file, lookup, sibling, chain, none or auto",
-        help: "What proposes tokens that the main model then checks (faster, and just as good): a draft model by name, folder or file, \
-               or auto for the one that belongs to the main model; lookup in the prompt, in what was written and in --reference; \
-               sibling, in the other candidates; chain, all of these; or none",
+        help: "What proposes tokens that the main model then checks (faster, and just as good): auto or chain, lookups where text \
+               repeats and the draft model that belongs to the main model; a draft model by name, folder or file, in the place of \
+               that one; lookup, in the prompt, in what was written and in --reference; sibling, in the other candidates; or none",
         read: |s, t| text(t).map(|t| s.draft = t),
         show: |s| json!(s.draft),
+    },
+    OptionSpec {
+        name: "draft-vocabulary",
+        group: MODELS,
+        value: "auto|all|K",
+        expected: "auto, all or a number from 1",
+        help: "Tokens that a draft model proposes: the first K of its vocabulary, which are the frequent ones, and those of prompt \
+               and candidates; auto, 16384 of a large vocabulary; all. On a GPU always all. The text is the same",
+        read: |s, t| parsed(t).map(|tokens| s.draft_vocabulary = tokens),
+        show: |s| json!(s.draft_vocabulary.to_string()),
     },
     OptionSpec {
         name: "chat",

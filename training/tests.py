@@ -28,6 +28,7 @@ try:
 
     import contamination
     import network
+    import parallel
     import train
 except ImportError as missing:
     MISSING = str(missing)
@@ -203,6 +204,78 @@ class Training(unittest.TestCase):
             keep_out = contamination.Filter([problems])
             self.assertTrue(keep_out.meets('def g(b):\n    """Give back the seventh of all numbers in a box."""\n    return 1\n'))
             self.assertFalse(keep_out.meets('def g(b):\n    """Give back the eighth of all numbers in a box."""\n    return 1\n'))
+
+
+@unittest.skipIf(MISSING, f"skipped: {MISSING}")
+class Parallel(unittest.TestCase):
+    def network(self):
+        made = network.Network(network.SHAPES["tiny"], 1)
+        for block in made.blocks:
+            for part in (block.o, block.down):
+                torch.nn.init.normal_(part.weight, std=0.1)
+        return parallel.with_mask(made)
+
+    @torch.no_grad()
+    def test_a_row_of_training_says_what_drafting_would(self):
+        made, mask = self.network(), network.SHAPES["tiny"].vocabulary
+        tokens = torch.randint(mask, (2, 24))
+        rows = parallel.layout(tokens.shape[1] - 1, 4, 0.7, tokens.device)
+        self.assertEqual(set(rows.masks.tolist()), {0, 1, 2, 3})
+        found = parallel.logits(made, tokens, rows)
+        for row, (last, masks) in enumerate(zip(rows.last.tolist(), rows.masks.tolist())):
+            text = torch.cat([tokens[:, : last + 1], torch.full((2, masks), mask)], dim=1)
+            self.assertLess((made(text)[:, -1] - found[:, row]).abs().max().item(), 1e-5)
+
+    def test_chains_are_whole_and_end_with_the_text(self):
+        rows = parallel.layout(50, 6, 0.5, torch.device("cpu"))
+        chains = list(zip(rows.last.tolist(), rows.masks.tolist()))
+        self.assertEqual(len(chains), len(set(chains)))
+        self.assertLess(len(chains), 2.3 * 50)
+        for last, masks in chains:
+            self.assertLess(last + masks, 50)
+            self.assertTrue(masks == 0 or (last, masks - 1) in chains)
+
+    def test_nothing_is_asked_behind_the_end_of_a_document(self):
+        tokens = torch.tensor([[0, 5, 6, 0, 7]])
+        rows = parallel.Layout(torch.tensor([0, 1, 1, 1, 2, 3]), torch.tensor([0, 0, 1, 2, 1, 0]))
+        wanted, weights = parallel.asked(tokens, torch.tensor([[1.0, 2.0, 3.0, 4.0]]), rows, 0)
+        self.assertEqual(wanted.tolist(), [[5, 6, 0, 7, 7, 7]])
+        self.assertEqual(weights.tolist(), [[1, 2, 3, 0, 0, 4]])
+
+    def test_drafts_of_the_main_model_itself_are_accepted(self):
+        main = network.Network(network.SHAPES["tiny"], 2)
+        for block in main.blocks:
+            torch.nn.init.normal_(block.o.weight, std=0.1)
+        words = ["<|endoftext|>", "def", '"""', "doc", "body", "x"]
+        tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="x"))
+        with tempfile.TemporaryDirectory() as folder:
+            np.save(Path(folder) / "exercises_heldout.npy", np.array([0, 1, 2, 3, 2, 4, 0, 1, 2, 3, 3, 3, 2, 5], np.uint16))
+            found = parallel.measure(main, parallel.with_mask(main), main, Path(folder), tokenizer, 3)
+        for shares in found.values():
+            self.assertEqual(shares["draft"], [1.0] * 3)
+            self.assertEqual(shares["parallel, one pass"][0], shares["parallel, one by one"][0])
+
+    def test_a_model_that_knows_the_mask_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            words = {"<|endoftext|>": 0, "x": 1}
+            made = self.network()
+            network.export(made, Tokenizer(models.WordLevel(words, unk_token="x")), folder, 64)
+            self.assertIsNone(parallel.mask_of(folder))
+            parallel.name_mask(Path(folder), 4096)
+            self.assertEqual(parallel.mask_of(folder), 4096)
+            config = json.loads((Path(folder) / "config.json").read_text())
+            self.assertEqual([config[key] for key in ("vocab_size", "pard_token", "spd_type")], [4097, 4096, "pard"])
+            self.assertEqual(network.load(folder).embedding.weight.shape[0], 4097)
+
+    def test_the_loss_is_that_of_the_text_and_of_the_teacher(self):
+        by_teacher, positions, wanted = torch.randn(2, 3, 5), torch.tensor([0, 1, 2, 2]), torch.randint(5, (2, 4))
+        given = torch.cat([by_teacher[:, positions], torch.full((2, 4, 1), -1e9)], dim=-1)
+        by_text = F.cross_entropy(given.flatten(0, 1), wanted.flatten(), reduction="none").view(2, 4)
+        self.assertLess((parallel.taught(by_teacher, given, wanted, positions) - 0.3 * by_text).abs().max().item(), 1e-5)
+        # What the mask gets is missing elsewhere.
+        given[..., 5] = 1.0
+        self.assertGreater((parallel.taught(by_teacher, given, wanted, positions) - 0.3 * by_text).min().item(), 0.05)
+
 
 
 if __name__ == "__main__":

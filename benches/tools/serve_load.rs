@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bass_tui::engine::{GenerateOptions, StopRules};
+use bass_tui::engine::{DraftVocabulary, GenerateOptions, StopRules};
 use bass_tui::model::{DRAFT, MAIN, ModelFiles};
 use bass_tui::sampling::Sampling;
 use bass_tui::source::{Drafting, Event, LocalModels, LocalSource, Prompt, Request, Source};
@@ -354,6 +354,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let models = LocalModels {
         main: ModelFiles::Embedded(&MAIN),
         draft: Drafting::Model(ModelFiles::Embedded(&DRAFT)),
+        draft_vocabulary: DraftVocabulary::Auto,
         chat: None,
         load: bass_tui::backend::LoadOptions::default(),
         profiles: None,

@@ -1,7 +1,7 @@
 //! Inputs of drafting and verification as data, so that tokens are drawn on the device that has the logits.
 
 use super::{BackendError, SeqId};
-use crate::sampling::{self, Accept, Accepted, Draft, DrawKey, Sampling};
+use crate::sampling::{self, Accept, Accepted, Distribution, Draft, DrawKey, Sampling};
 
 /// Rules that all draws of a generation share.
 #[derive(Clone, Copy, Debug)]
@@ -44,16 +44,20 @@ impl<'a> Candidate<'a> {
         unread.ok_or_else(|| BackendError::Contract(format!("{:?} has read all {len} tokens", self.seq)))
     }
 
-    /// Draws the token after `drafts` from the draft model's `logits` `[vocab]`.
-    pub fn draw(&self, drafts: &[Draft], logits: &[f32]) -> Draft {
+    /// Draws the token after `drafts` from the draft model's `logits`: those of `ids`, ascending, or of all,
+    /// `[vocab]`.
+    pub fn draw(&self, drafts: &[Draft], logits: &[f32], ids: Option<&[u32]>) -> Draft {
         let rules = &self.rules;
         let mut history = Vec::new();
         if rules.sampling.repetition_penalty.is_some() {
             history.extend_from_slice(self.tokens);
             history.extend(drafts.iter().map(|draft| draft.token));
         }
-        let logits = &logits[..rules.vocab.min(logits.len())];
-        sampling::propose(logits, rules.sampling, rules.accept, self.key().at(drafts.len()), &history)
+        let known = ids.map_or(rules.vocab, |ids| ids.partition_point(|&id| (id as usize) < rules.vocab));
+        let known = known.min(logits.len());
+        let (logits, ids) = (&logits[..known], ids.map(|ids| &ids[..known]));
+        let q = Distribution::among(ids, logits, rules.sampling, &history);
+        sampling::propose(q, rules.accept, self.key().at(drafts.len()))
     }
 
     /// Verifies `drafts`; `row(i)` are the main model's logits `[vocab]` for the position of draft i.

@@ -13,9 +13,19 @@ pub trait HostLogits: Network + Sync {
         (0..count).map(of).collect()
     }
 
-    /// Draws the token after `drafts` from row `row`.
+    /// A pass whose wanted rows drafts are drawn from: it may leave out logits that no draft needs.
+    fn forward_to_draw(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError> {
+        self.forward(rows, want)
+    }
+
+    /// Ids of the logits of that pass, ascending; `None` where they are all there.
+    fn drawn_from(&self) -> Option<&[u32]> {
+        None
+    }
+
+    /// Draws the token after `drafts` from row `row` of that pass.
     fn draw(&self, candidate: &Candidate<'_>, drafts: &[Draft], row: usize) -> Draft {
-        candidate.draw(drafts, self.logits(row))
+        candidate.draw(drafts, self.logits(row), self.drawn_from())
     }
 
     /// Verifies `drafts` against the rows from `row` on.
@@ -38,8 +48,8 @@ impl Pass {
         self.spans.push(Span { seq, start, len: self.tokens.len() - before });
     }
 
-    fn run(&self, network: &mut impl Network, want: Wanted) -> Result<usize, BackendError> {
-        network.forward(&Rows::chain(&self.tokens, &self.spans), want)
+    fn rows(&self) -> Rows<'_> {
+        Rows::chain(&self.tokens, &self.spans)
     }
 }
 
@@ -59,15 +69,14 @@ pub fn draft<N: HostLogits>(
             let candidate = &candidates[i];
             let start = network.len(candidate.seq);
             match drafts[i].last() {
-                // Padded vocabularies may differ in size.
                 None => {
-                    let readable = |&token: &u32| if (token as usize) < vocab { token } else { 0 };
-                    pass.add(candidate.seq, start, candidate.unread(start)?.iter().map(readable));
+                    let unread = candidate.unread(start)?.iter().map(|&token| readable(token, vocab));
+                    pass.add(candidate.seq, start, unread);
                 }
                 Some(draft) => pass.add(candidate.seq, start, std::iter::once(draft.token)),
             }
         }
-        pass.run(network, Wanted::Last)?;
+        network.forward_to_draw(&pass.rows(), Wanted::Last)?;
         let draw = |row: usize| {
             let i = taking_part[row];
             network.draw(&candidates[i], &drafts[i], row)
@@ -78,6 +87,49 @@ pub fn draft<N: HostLogits>(
         }
     }
     Ok(drafts.into_iter().map(Drafts::Host).collect())
+}
+
+/// [`Network::draft`] in one pass, of a model that was trained for it (PARD, arXiv 2504.18583): rows of `mask`
+/// stand for the tokens before each draft, and are gone afterwards.
+pub fn draft_at_once<N: HostLogits>(
+    network: &mut N,
+    candidates: &[Candidate<'_>],
+    lengths: &[usize],
+    mask: u32,
+) -> Result<Vec<Drafts>, BackendError> {
+    same_count(candidates, lengths)?;
+    let vocab = network.vocab_size();
+    let drawing: Vec<usize> = (0..candidates.len()).filter(|&i| lengths[i] > 0).collect();
+    let mut pass = Pass::default();
+    let mut firsts = Vec::with_capacity(drawing.len());
+    for &i in &drawing {
+        let candidate = &candidates[i];
+        let start = network.len(candidate.seq);
+        let unread = candidate.unread(start)?.iter().map(|&token| readable(token, vocab));
+        pass.add(candidate.seq, start, unread.chain(std::iter::repeat_n(mask, lengths[i] - 1)));
+        firsts.push(pass.tokens.len() - lengths[i]);
+    }
+    network.forward_to_draw(&pass.rows(), Wanted::All)?;
+    let draw = |at: usize| {
+        let i = drawing[at];
+        let mut drafts = Vec::with_capacity(lengths[i]);
+        for j in 0..lengths[i] {
+            drafts.push(network.draw(&candidates[i], &drafts, firsts[at] + j));
+        }
+        drafts
+    };
+    let drawn = network.map(drawing.len(), draw);
+    let mut drafts = vec![Drafts::NONE; candidates.len()];
+    for (i, drawn) in drawing.into_iter().zip(drawn) {
+        network.set_len(candidates[i].seq, candidates[i].tokens.len());
+        drafts[i] = Drafts::Host(drawn);
+    }
+    Ok(drafts)
+}
+
+/// A token as a network with `vocab` ids can read it: padded vocabularies may differ in size.
+pub fn readable(token: u32, vocab: usize) -> u32 {
+    if (token as usize) < vocab { token } else { 0 }
 }
 
 /// [`Network::verify`] of drafts in host memory.
@@ -96,7 +148,7 @@ pub fn verify<N: HostLogits>(
         pass.add(candidate.seq, start, unread.iter().copied().chain(drafts.iter().map(|draft| draft.token)));
         firsts.push(pass.tokens.len() - 1 - drafts.len());
     }
-    pass.run(network, Wanted::All)?;
+    network.forward(&pass.rows(), Wanted::All)?;
     let accepted = network.map(candidates.len(), |i| network.accept(&candidates[i], drafts[i], firsts[i]));
     for (candidate, accepted) in candidates.iter().zip(&accepted) {
         network.set_len(candidate.seq, candidate.tokens.len() + accepted.accepted);

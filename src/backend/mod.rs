@@ -100,6 +100,15 @@ pub enum Wanted {
     Hidden,
 }
 
+/// Tokens that drafts are drawn from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shortlist {
+    /// Every id below this.
+    pub first: usize,
+    /// Ids from `first` on, ascending.
+    pub more: Vec<u32>,
+}
+
 /// Description of a loaded network and its device, for `doctor`, JSON and the status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkInfo {
@@ -161,10 +170,21 @@ pub trait Network: Send {
     /// this network's device until it is verified. A token that this network's vocabulary lacks is read as 0.
     fn draft(&mut self, candidates: &[Candidate<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError>;
 
+    /// [`draft`](Network::draft) takes one pass, whatever the lengths.
+    fn drafts_at_once(&self) -> bool {
+        false
+    }
+
     /// Reads each candidate's unread tokens and its draft, accepts what the rules accept, and draws one token
     /// more. Afterwards the sequence holds the candidate's tokens and the accepted drafts; rejected rows are
     /// gone.
     fn verify(&mut self, candidates: &[Candidate<'_>], drafts: &[Drafts]) -> Result<Vec<Accepted>, BackendError>;
+
+    /// From now on drafts are drawn from these tokens, or from a few more, and only their rows of the head are
+    /// computed (FR-Spec, arXiv 2502.14856). A network that cannot goes on drawing from all.
+    fn draft_from(&mut self, tokens: &Shortlist) {
+        let _ = tokens;
+    }
 
     /// More of the logits can be read than what is drawn from them: alternatives to tokens, and
     /// [scores](Network::score).

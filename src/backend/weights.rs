@@ -197,6 +197,11 @@ impl<M, V> Weights<M, V> {
         Ok(weights)
     }
 
+    /// From the last row to logits, `[vocab_size, width]`.
+    pub fn head(&self) -> &M {
+        self.head.as_ref().unwrap_or(&self.embedding)
+    }
+
     /// All matrices, in the order in which they are packed.
     pub fn matrices(&self) -> impl Iterator<Item = &M> {
         let ends = [&self.embedding].into_iter().chain(self.projections.iter().flatten()).chain(&self.head);
@@ -207,8 +212,7 @@ impl<M, V> Weights<M, V> {
     /// Weights that every row is multiplied with; of experts those that it takes. `weights` are those of a
     /// matrix.
     pub fn multiplied(&self, spec: &ModelSpec, weights: impl Fn(&M) -> usize + Copy) -> usize {
-        let head = self.head.as_ref().unwrap_or(&self.embedding);
-        let ends: usize = [head].into_iter().chain(self.projections.iter().flatten()).map(weights).sum();
+        let ends: usize = [self.head()].into_iter().chain(self.projections.iter().flatten()).map(weights).sum();
         let ends = ends + self.layer_inputs.iter().map(|inputs| weights(&inputs.projection)).sum::<usize>();
         let of_block = |(block, spec): (&BlockWeights<M, V>, &Block)| {
             let used = |mlp: Mlp| mlp.experts.map_or(1, |experts| experts.used);

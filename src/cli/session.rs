@@ -11,10 +11,11 @@ use super::output::say;
 use crate::backend::BackendError;
 use crate::catalog::{Catalog, memory};
 use crate::config::{PROJECT_FILE, Paths};
-use crate::engine::drafter::{LookupChanges, NamedDrafter};
+use crate::engine::drafter::{CHAIN, LookupChanges, NamedDrafter};
 use crate::history::History;
 use crate::job::{Job, Task};
 use crate::language::Language;
+use crate::model::ModelFiles;
 use crate::options::{Flags, Settings};
 use crate::signals::{self, Signals};
 use crate::source::server::{Address, Key, Wishes};
@@ -58,18 +59,21 @@ impl Session {
             let draft = self.catalog.resolve_draft(name, &main).map_err(Failure::input)?;
             Ok::<_, Failure>(draft.map(|draft| draft.files))
         };
+        let changes = LookupChanges { least: settings.lookup_match, most: settings.lookup_length };
         let draft = match NamedDrafter::find(&settings.draft) {
-            Some(drafter) => {
-                let changes = LookupChanges { least: settings.lookup_match, most: settings.lookup_length };
-                Drafting::Named(drafter, changes, if drafter.wants_model { model("auto")? } else { None })
-            }
-            None => model(&settings.draft)?.map_or(Drafting::None, Drafting::Model),
+            Some(drafter) => Drafting::Named(drafter, changes, if drafter.wants_model { model("auto")? } else { None }),
+            None => match model(&settings.draft)? {
+                None if settings.draft == "none" => Drafting::None,
+                // Lookups take a twentieth of a pass of the built-in pair.
+                Some(files @ ModelFiles::Embedded(_)) => Drafting::Model(files),
+                files => Drafting::Named(CHAIN, changes, files),
+            },
         };
         let profiles = Some(self.paths.profiles_dir());
         let weights = Some(self.weights());
         let chat = settings.chat.or_else(|| main.entry.as_ref()?.chat.map(Into::into));
-        let (load, kv_cache, shared) = (settings.load, 0, None);
-        Ok(LocalModels { main: main.files, draft, chat, load, profiles, weights, kv_cache, shared })
+        let (load, kv_cache, shared, draft_vocabulary) = (settings.load, 0, None, settings.draft_vocabulary);
+        Ok(LocalModels { main: main.files, draft, draft_vocabulary, chat, load, profiles, weights, kv_cache, shared })
     }
 
     /// The cache folder of prepared weights.

@@ -376,6 +376,9 @@ impl Engine {
     /// Gives back what a candidate that has ended held, and reports its end.
     pub(super) fn leave(&mut self, sequence: &Sequence, reason: FinishReason, sink: Sink<'_>) {
         self.main.close(sequence.seq);
+        if !reason.is_cut() {
+            self.choice.auto.ended(sequence.generated());
+        }
         if let Some(drafter) = &mut self.drafter {
             drafter.end(sequence.id);
         }

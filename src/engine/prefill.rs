@@ -197,7 +197,11 @@ impl Engine {
             let reference = &group.options.reference;
             drafter.begin(group.id, &Beginning { prompt: &prompt, reference, n, room });
             let unread = total - drafter.reusable(group.id);
-            let would_draft = || self.choice.auto.would_draft(n, group.options.max_tokens, unread);
+            // Those that come will be written beside it.
+            let coming = self.waiting.iter().map(|(_, group)| group).chain(self.joining.iter().map(|j| &j.group));
+            let others = self.live.len() + coming.map(|group| group.options.n).sum::<usize>();
+            let auto = &self.choice.auto;
+            let would_draft = || auto.would_draft((n, others), group.options.max_tokens, unread);
             drafts = group.policy.length(n).map_or_else(would_draft, |length| length > 0);
         }
         let read = self.main.len(region);

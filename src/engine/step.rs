@@ -109,7 +109,7 @@ impl Engine {
             .iter()
             .map(|s| Ask { id: s.id, tokens: &s.tokens, room: s.room(context), rules: s.rules(vocab) })
             .collect();
-        let offers = drafter.offer(&asks);
+        let mut offers = drafter.offer(&asks);
 
         // Lengths that policies of single requests give, then the rest together.
         let wanted: Vec<Option<usize>> = self
@@ -126,21 +126,22 @@ impl Engine {
         let free: Vec<usize> = (0..live).filter(|&i| wanted[i].is_none()).collect();
         if !free.is_empty() {
             let others = live - free.len() + lengths.iter().sum::<usize>();
-            let slots: Vec<Slot> = free
+            let mut slots: Vec<Slot> = free
                 .iter()
                 .map(|&i| Slot {
                     offer: Offer { most: offers[i].most.min(asks[i].room), ..offers[i] },
-                    left: asks[i].room,
+                    left: self.choice.auto.expected(asks[i].room),
                 })
                 .collect();
-            for (i, length) in free.into_iter().zip(self.choice.auto.choose(&slots, others)) {
-                lengths[i] = length;
+            let chosen = self.choice.auto.choose(&mut slots, others);
+            for (i, (length, slot)) in free.into_iter().zip(chosen.into_iter().zip(slots)) {
+                (lengths[i], offers[i]) = (length, slot.offer);
             }
         }
         if lengths.iter().all(|&length| length == 0) {
             return Ok(nothing());
         }
-        let drafts = drafter.propose(&asks, &lengths)?;
+        let drafts = drafter.propose(&asks, &offers, &lengths)?;
         let ms = ms_since(start);
         let (passes, unread) = passes(&lengths, &offers);
         self.choice.auto.costs.draft_took(&passes, unread, ms);

@@ -137,6 +137,7 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
         },
         bos: fields.ids("bos_token_id")?.and_then(|ids| ids.first().copied()),
         eos: fields.ids("eos_token_id")?.unwrap_or_default(),
+        mask: mask(fields)?,
         names: arch.names,
         layer_inputs: None,
     };
@@ -155,6 +156,16 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
         }
     }
     Ok(spec)
+}
+
+/// The mask token of a model that drafts several tokens in one pass: `pard_token` of PARD's checkpoints.
+fn mask(fields: Fields<'_>) -> Result<Option<u32>, ModelError> {
+    let Some(mask) = fields.whole("pard_token")? else { return Ok(None) };
+    let vocab = fields.required_size("vocab_size")?;
+    if mask >= vocab {
+        return Err(fields.error("pard_token", &format!("an id below {vocab}, the vocab_size")));
+    }
+    Ok(Some(mask as u32))
 }
 
 fn architecture(fields: Fields<'_>) -> Result<&'static Architecture, ModelError> {
@@ -288,6 +299,14 @@ mod tests {
         let plain = Rotary { dims: 16, interleaved: false, base: 10_000.0, scaling: RotaryScaling::None };
         assert_eq!(spec.blocks[1].attention.rotary, Some(plain));
         assert!(!spec.head.tied && !spec.blocks[0].mlp.bias && spec.eos.is_empty());
+    }
+
+    #[test]
+    fn a_mask_is_a_token_of_the_vocabulary() {
+        let mask = |extra| read_text(&config(extra)).map(|spec| spec.mask).map_err(|error| error.to_string());
+        assert_eq!((mask(""), mask(r#","pard_token":99"#)), (Ok(None), Ok(Some(99))));
+        let message = mask(r#","pard_token":100"#).expect_err("beyond the vocabulary");
+        assert!(message.contains("pard_token") && message.contains("below 100"), "{message}");
     }
 
     #[test]

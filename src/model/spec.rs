@@ -29,6 +29,8 @@ pub struct ModelSpec {
     pub bos: Option<u32>,
     /// Ids that end a text, as `config.json` has them.
     pub eos: Vec<u32>,
+    /// Token in the place of those that are drafted in the same pass, of models trained for that (PARD).
+    pub mask: Option<u32>,
     /// Where the checkpoint keeps the tensors.
     pub names: &'static TensorNames,
     /// Every block reads something of its own of each token.

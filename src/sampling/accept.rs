@@ -78,9 +78,8 @@ pub struct Accepted {
     pub alternatives: Vec<Vec<Alternative>>,
 }
 
-/// Draws one draft token from `logits` `[vocab]`, for the position of `key`.
-pub fn propose(logits: &[f32], sampling: &Sampling, accept: Accept, key: DrawKey, history: &[u32]) -> Draft {
-    let q = Distribution::new(logits, sampling, history);
+/// Draws one draft token from `q`, for the position of `key`.
+pub fn propose(q: Distribution, accept: Accept, key: DrawKey) -> Draft {
     let token = match accept {
         Accept::Rejection => q.draw(key, Purpose::Draft),
         Accept::Coupled => q.draw_coupled(key),

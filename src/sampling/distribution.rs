@@ -109,6 +109,19 @@ impl Distribution {
         Self { ids, probs: weights }
     }
 
+    /// The distribution over `ids` alone, ascending, of which these are the logits; over all where `None`.
+    pub fn among(ids: Option<&[u32]>, logits: &[f32], sampling: &Sampling, history: &[u32]) -> Self {
+        let Some(ids) = ids else { return Self::new(logits, sampling, history) };
+        let place = |id: &u32| ids.binary_search(id).ok().map(|at| at as u32);
+        let history: Vec<u32> = history.iter().filter_map(place).collect();
+        let of = Self::new(logits, sampling, &history);
+        let ids = match of.ids {
+            None => ids[..logits.len()].to_vec(),
+            Some(places) => places.into_iter().map(|at| ids[at as usize]).collect(),
+        };
+        Self { ids: Some(ids), probs: of.probs }
+    }
+
     /// All mass on one token.
     pub fn certain(id: u32) -> Self {
         Self { ids: Some(vec![id]), probs: vec![1.0] }

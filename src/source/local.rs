@@ -13,7 +13,7 @@ use super::profiles::{self, ProfileFile};
 use super::{EventSink, Load, Prompt, Request, ServerError, Source, SourceInfo, Ticket, Told, Window};
 use crate::backend::{self, BackendError, Choice, Dtype, LoadOptions};
 use crate::engine::drafter::{LookupChanges, NamedDrafter};
-use crate::engine::{Drafter, Engine, EngineError, Event, ModelDrafter, Profile, RequestId};
+use crate::engine::{DraftVocabulary, Drafter, Engine, EngineError, Event, ModelDrafter, Profile, RequestId};
 use crate::model::{ChatUse, Model, ModelError, ModelFiles, ModelWeights, blocks};
 
 /// Source of draft tokens.
@@ -35,6 +35,8 @@ pub struct LocalModels {
     pub main: ModelFiles,
     /// Its source of drafts.
     pub draft: Drafting,
+    /// Tokens that a draft model proposes.
+    pub draft_vocabulary: DraftVocabulary,
     /// The main model is shown requests as conversations; `None`: where its name says so.
     pub chat: Option<ChatUse>,
     /// Weight storage and threads.
@@ -219,8 +221,9 @@ fn load_on(models: &LocalModels, note: Option<Box<str>>, told: Option<&Told>) ->
             why,
         })?;
         let network = network?;
-        pair.push(profiles::describe(&draft.name, &network.info()));
-        Ok(Box::new(ModelDrafter::new(&draft.name, network)))
+        let list = models.draft_vocabulary.first(network.vocab_size()).unwrap_or(network.vocab_size());
+        pair.push(format!("{} {list}", profiles::describe(&draft.name, &network.info())));
+        Ok(Box::new(ModelDrafter::new(&draft.name, network).proposing(models.draft_vocabulary)))
     };
     let drafter: Option<Box<dyn Drafter>> = match &models.draft {
         Drafting::None => None,
@@ -455,6 +458,7 @@ mod tests {
         let models = LocalModels {
             main: ModelFiles::Embedded(&MAIN),
             draft: Drafting::Model(ModelFiles::Embedded(&DRAFT)),
+            draft_vocabulary: DraftVocabulary::Auto,
             chat: None,
             load: LoadOptions::default(),
             profiles: None,

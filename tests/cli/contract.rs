@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
 use bass_tui::backend::{HostLogits, LoadOptions, Network, Rows, Span, Wanted};
-use bass_tui::engine::{GenerateOptions, StopRules};
+use bass_tui::engine::{DraftVocabulary, GenerateOptions, StopRules};
 use bass_tui::model::{self, Model, ModelFiles};
 use bass_tui::sampling::Sampling;
 use bass_tui::source::server::{Address, Key, Wishes};
@@ -162,8 +162,17 @@ impl Reference {
 fn local(draft: Drafting) -> LocalSource {
     let main = ModelFiles::Embedded(&model::MAIN);
     let load = LoadOptions::default();
-    let models =
-        LocalModels { main, draft, chat: None, load, profiles: None, weights: None, kv_cache: 0, shared: None };
+    let models = LocalModels {
+        main,
+        draft,
+        draft_vocabulary: DraftVocabulary::Auto,
+        chat: None,
+        load,
+        profiles: None,
+        weights: None,
+        kv_cache: 0,
+        shared: None,
+    };
     LocalSource::open(&models).expect("the built-in model")
 }
 

@@ -9,6 +9,7 @@ use super::skip;
 use bass_tui::backend::cuda::{self, BUNDLE, Libraries, make_bundle};
 use bass_tui::backend::device::{Device, Loader, Unusable, UsableDevice, present};
 use bass_tui::backend::{BackendError, Choice, DEVICES, LoadOptions};
+use bass_tui::engine::DraftVocabulary;
 use bass_tui::model::{MAIN, ModelFiles};
 use bass_tui::source::{Drafting, LocalModels, LocalSource, Source};
 
@@ -64,6 +65,7 @@ fn opened(choices: &[Choice]) -> Result<(String, Option<String>), String> {
     let models = LocalModels {
         main: ModelFiles::Embedded(&MAIN),
         draft: Drafting::None,
+        draft_vocabulary: DraftVocabulary::Auto,
         chat: None,
         load: LoadOptions { threads: 1, ..LoadOptions::default() },
         profiles: None,

@@ -7,7 +7,9 @@ use super::toy::cases::{PLAIN, engine, options, toy_model};
 use super::toy::faults::{BAD_DRAFTS, BadDraft, FAULTS};
 use super::toy::fit::Fit;
 use super::toy::{EOS, Toy, VOCAB, generate, tokenizer};
-use bass_tui::engine::{DraftLength, Drafter, Engine, GenerateOptions, LookupDrafter, LookupSettings, ModelDrafter};
+use bass_tui::engine::{
+    DraftLength, DraftVocabulary, Drafter, Engine, GenerateOptions, LookupDrafter, LookupSettings, ModelDrafter,
+};
 use bass_tui::sampling::{Accept, Sampling};
 
 const PROMPT: &[u32] = &[1, 2];
@@ -108,6 +110,35 @@ fn every_draft_length_and_both_rules_are_exact() {
             let (fit, _) = fit(&mut engine(Some(toy_model())), sampling, &draws);
             assert!(fit.positions > 50_000);
             assert_fits(&fit, &format!("{length:?}, {accept:?}"));
+        }
+    }
+}
+
+/// A draft model that proposes half of the tokens, and those of the prompt.
+#[test]
+fn a_short_list_of_proposals_is_exact_under_both_rules() {
+    for accept in [Accept::Rejection, Accept::Coupled] {
+        for sampling in samplings(0.8) {
+            let list = DraftVocabulary::First(VOCAB / 2);
+            let drafter = ModelDrafter::new("toy", Box::new(Toy::draft())).proposing(list);
+            let draws = Draws { seeds: 20, tokens: 40, length: DraftLength::Fixed(3), accept };
+            let (fit, share) = fit(&mut engine(Some(Box::new(drafter))), sampling, &draws);
+            assert!((0.02..0.98).contains(&share), "{share}");
+            assert_fits(&fit, &format!("{sampling:?}, {accept:?}"));
+        }
+    }
+}
+
+/// Each is drawn from its own distribution, which knows nothing of the drafts before it.
+#[test]
+fn drafts_of_one_pass_are_exact_under_both_rules() {
+    for accept in [Accept::Rejection, Accept::Coupled] {
+        for sampling in samplings(0.8) {
+            let drafter = ModelDrafter::new("toy", Box::new(Toy::draft().at_once(4)));
+            let draws = Draws { seeds: 20, tokens: 40, length: DraftLength::Fixed(3), accept };
+            let (fit, share) = fit(&mut engine(Some(Box::new(drafter))), sampling, &draws);
+            assert!((0.02..0.98).contains(&share), "{share}");
+            assert_fits(&fit, &format!("{sampling:?}, {accept:?}"));
         }
     }
 }

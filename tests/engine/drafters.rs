@@ -60,6 +60,18 @@ fn the_draft_model_reads_a_row_per_candidate_and_position() {
     assert!(full > 0, "the case of two rows occurs");
 }
 
+/// One pass for all positions: the tokens that are not read, and a mask for each draft but the first.
+#[test]
+fn drafts_at_once_take_one_pass() {
+    let model = Toy::draft().wandering().at_once(4);
+    let watch = model.watch();
+    let mut engine = wandering_engine(Some(Box::new(ModelDrafter::new("toy", Box::new(model)))));
+    let got = generate(&mut engine, PROMPT, &greedy(2, 60, DraftLength::Fixed(4)));
+    assert_eq!(got.ids[1], truth(60)[PROMPT.len()..]);
+    assert!(watch.passes() <= got.summary.steps, "{} passes, {} steps", watch.passes(), got.summary.steps);
+    assert!(got.summary.accepted > 0 && watch.candidates().is_empty(), "{:?}", got.summary);
+}
+
 #[test]
 fn a_drafter_may_deliver_fewer_tokens_than_asked_for() {
     let whole = truth(120);

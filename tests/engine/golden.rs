@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use super::toy::cases::{PLAIN, options};
 use super::toy::generate;
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
-use bass_tui::backend::{Dtype, HostLogits, LoadOptions, Network, Rows, SeqId, Span, Wanted};
+use bass_tui::backend::{Candidate, ChoiceRules, Dtype, HostLogits, LoadOptions, Network, Rows, SeqId, Span, Wanted};
 use bass_tui::engine::{Engine, GenerateOptions, StopRules};
 use bass_tui::model::{Model, ModelFiles, Tokenizer};
-use bass_tui::sampling::Sampling;
+use bass_tui::sampling::{Accept, Sampling};
 use safetensors::SafeTensors;
 use serde_json::Value;
 
@@ -145,6 +145,7 @@ cases! {
     llama_with_biases: "llama-bias",
     qwen2: "qwen2",
     qwen2_draft: "qwen2-draft",
+    qwen2_that_drafts_at_once: "qwen2-parallel",
     qwen2_sharded: "qwen2-sharded",
     qwen2_with_yarn_scaling: "qwen2-yarn",
     qwen2_with_windows: "qwen2-sliding",
@@ -182,6 +183,60 @@ cases! {
     gpt_oss: "gpt-oss",
     gemma4_with_inputs_of_blocks_and_shared_keys: "gemma4-e",
     gemma4_with_experts: "gemma4-moe",
+}
+
+/// Drafts of one pass are the reference's, for every number of them; rows of masks leave nothing behind.
+#[test]
+fn drafts_at_once_are_those_of_the_reference() {
+    let (model, mut network) = load("qwen2-parallel", Dtype::F32);
+    assert!(network.drafts_at_once());
+    let folder = data().join("models/qwen2-parallel");
+    let expected = json(&folder.join("expected.json"));
+    let file = std::fs::read(folder.join("expected.safetensors")).expect("expected.safetensors");
+    let tensors = SafeTensors::deserialize(&file).expect("safetensors");
+    let vocab = network.vocab_size();
+    let rules = ChoiceRules { sampling: &Sampling::GREEDY, accept: Accept::Coupled, seed: 0, vocab, alternatives: 0 };
+    for (name, prompt) in expected["prompts"].as_object().expect("prompts") {
+        let (text, drafts) = (ids(&prompt["input_ids"]), ids(&prompt["drafts"]));
+        let seq = network.open(text.len()).expect(name);
+        if text.len() > 1 {
+            forward(&mut network, seq, 0, &text[..text.len() - 1], Wanted::Nothing);
+        }
+        let forks = network.fork(seq, 2, 20).expect(name);
+        let draft = |network: &mut CpuNetwork, seq, tokens: &[u32], length| -> Vec<u32> {
+            let drafts = network.draft(&[Candidate { seq, index: 0, tokens, rules }], &[length]).expect(name);
+            assert_eq!(network.len(seq), tokens.len(), "rows of masks are gone");
+            drafts[0].host().expect("on the host").iter().map(|draft| draft.token).collect()
+        };
+        for length in 1..=drafts.len() {
+            let forks = network.fork(seq, 1, 20).expect(name);
+            assert_eq!(draft(&mut network, forks[0], &text, length), drafts[..length], "{name}, {length}");
+            network.close(forks[0]);
+        }
+        // The rows of the masks themselves.
+        let mask = expected_mask(&folder);
+        let rows: Vec<u32> = text[text.len() - 1..].iter().copied().chain([mask; 4]).collect();
+        assert_eq!(forward(&mut network, forks[0], text.len() - 1, &rows, Wanted::All), 5);
+        let top_ids = tensors.tensor(&format!("{name}.draft_top_ids")).expect("ids").data();
+        let top_ids: Vec<u32> = top_ids.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        let top = f32s(&tensors, &format!("{name}.draft_top_logits"));
+        for (row, (ids, top)) in top_ids.chunks_exact(16).zip(top.chunks_exact(16)).enumerate() {
+            let found: Vec<f32> = ids.iter().map(|&id| network.logits(row)[id as usize]).collect();
+            assert_close(&format!("{name}, draft {row}"), &found, top);
+        }
+        // After two accepted drafts a pass goes on as one that has read them from the start.
+        let longer = [&text[..], &drafts[..2], &[7]].concat();
+        network.set_len(forks[0], text.len() - 1);
+        draft(&mut network, forks[0], &text, 5);
+        let on = draft(&mut network, forks[0], &longer, 4);
+        assert_eq!(on, draft(&mut network, forks[1], &longer, 4), "{name}");
+        forks.into_iter().chain([seq]).for_each(|seq| network.close(seq));
+    }
+    assert_eq!(model.spec.mask, Some(expected_mask(&folder)));
+}
+
+fn expected_mask(folder: &Path) -> u32 {
+    json(&folder.join("config.json"))["pard_token"].as_u64().expect("an id") as u32
 }
 
 #[test]

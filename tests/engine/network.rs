@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
 use bass_tui::backend::{
-    BackendError, Candidate, ChoiceRules, Drafts, Dtype, HostLogits, LoadOptions, Network, Rows, SeqId, Span, Wanted,
+    BackendError, Candidate, ChoiceRules, Drafts, Dtype, HostLogits, LoadOptions, Network, Rows, SeqId, Shortlist,
+    Span, Wanted,
 };
 use bass_tui::model::{DRAFT, MAIN, Model, ModelFiles};
-use bass_tui::sampling::{Accept, Draft, Sampling};
+use bass_tui::sampling::{Accept, Distribution, Draft, Proposal, Sampling};
 
 pub(super) fn model(case: &str) -> Model {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/models").join(case);
@@ -39,6 +40,49 @@ pub(super) type Bits = Vec<u32>;
 
 pub(super) fn bits(network: &impl HostLogits, row: usize) -> Bits {
     network.logits(row).iter().map(|logit| logit.to_bits()).collect()
+}
+
+/// Panels of 16 tokens: the first ones, and those of single tokens, the last of them not full. Every draft has
+/// the distribution over these tokens alone, of the very logits that the whole head gives.
+#[test]
+fn drafts_are_drawn_from_a_short_list() {
+    let sampling = Sampling { temperature: 1.5, ..Sampling::GREEDY };
+    for (case, dtype) in [("llama", Dtype::F32), ("qwen2", Dtype::Bf16), ("qwen2", Dtype::Int8)] {
+        let model = model(case);
+        let mut network = network(&model, dtype, 2);
+        let vocab = network.vocab_size() as u32;
+        let text = tokens(5, 20).into_iter().map(|token| token % vocab).collect::<Vec<_>>();
+        let rules = ChoiceRules {
+            sampling: &sampling,
+            accept: Accept::Rejection,
+            seed: 3,
+            vocab: vocab as usize,
+            alternatives: 0,
+        };
+        let seq = network.open(64).expect("memory");
+        pass(&mut network, &[(seq, 0, &text[..19])], Wanted::Nothing);
+        let fork = network.fork(seq, 1, 30).expect("memory")[0];
+        let list = Shortlist { first: 30, more: vec![33, 100, 101, vocab - 1, vocab, u32::MAX] };
+        let ids: Vec<u32> = (0..48).chain(96..112).chain((vocab - 1) / 16 * 16..vocab).collect();
+        network.draft_from(&list);
+        let candidate = Candidate { seq: fork, index: 0, tokens: &text, rules };
+        let drafts = network.draft(&[candidate], &[4]).expect("drafts").remove(0);
+        let drafts = drafts.host().expect("on the host").to_vec();
+        network.set_len(fork, 19);
+        let written: Vec<u32> = text[19..].iter().copied().chain(drafts.iter().map(|draft| draft.token)).collect();
+        pass(&mut network, &[(fork, 19, &written)], Wanted::All);
+        for (row, draft) in drafts.iter().enumerate() {
+            assert_eq!(network.logits(row).len(), vocab as usize, "other passes have all logits");
+            let listed: Vec<f32> = ids.iter().map(|&id| network.logits(row)[id as usize]).collect();
+            let q = Distribution::among(Some(&ids), &listed, &sampling, &[]);
+            assert_eq!(draft.proposal, Proposal::Drawn(q), "{case}, {dtype:?}, draft {row}");
+        }
+        // A list of all tokens is none.
+        network.draft_from(&Shortlist { first: vocab as usize, more: vec![] });
+        assert!(network.drawn_from().is_none());
+        network.close(fork);
+        network.close(seq);
+    }
 }
 
 /// One pass over the given `(sequence, start, tokens)`.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::toy::cases::{FEW_POLICIES, KINDS, Kind, PLAIN, options, profile};
 use super::toy::{Outcome, generate};
 use bass_tui::backend::{self, Dtype, LoadOptions, Network};
-use bass_tui::engine::{DraftLength, Drafter, Engine, GenerateOptions, ModelDrafter};
+use bass_tui::engine::{DraftLength, DraftVocabulary, Drafter, Engine, GenerateOptions, ModelDrafter};
 use bass_tui::model::{EmbeddedModel, Model, ModelFiles, embedded};
 use bass_tui::sampling::{Accept, Sampling};
 
@@ -46,6 +46,12 @@ impl Pair {
     fn drafter(&self, threads: usize) -> Box<dyn Drafter> {
         let (draft, network) = load(&self.draft, self.dtype, threads);
         Box::new(ModelDrafter::new(&draft.name, network))
+    }
+
+    /// The draft model proposes the first `tokens` and those at hand only.
+    fn listed(&self, tokens: usize, dtype: Dtype) -> Box<dyn Drafter> {
+        let (draft, network) = load(&self.draft, dtype, 2);
+        Box::new(ModelDrafter::new(&draft.name, network).proposing(DraftVocabulary::First(tokens)))
     }
 
     fn engine_with(&self, threads: usize, drafter: Option<Box<dyn Drafter>>) -> Engine {
@@ -168,6 +174,11 @@ fn qwen2_greedy() {
     greedy_is_the_same_with_any_drafts(&golden("qwen2", "qwen2-draft"));
 }
 
+#[test]
+fn qwen2_greedy_with_drafts_of_one_pass() {
+    greedy_is_the_same_with_any_drafts(&golden("qwen2", "qwen2-parallel"));
+}
+
 /// A main model whose states are taken back; most drafts are wrong.
 #[test]
 fn qwen3_5_greedy() {
@@ -202,11 +213,28 @@ fn built_in_greedy_with_quantised_weights() {
     }
 }
 
+/// A draft model with a part of its head writes what it writes with all of it, in every storage.
+#[test]
+fn a_short_list_of_proposals_changes_nothing() {
+    let warm = Sampling { temperature: 0.8, top_p: Some(0.95), ..Sampling::GREEDY };
+    for (pair, tokens) in [(golden("qwen2", "qwen2-draft"), 700), (built_in(), 256)] {
+        for sampling in [Sampling::GREEDY, warm] {
+            let plain = write(&mut pair.engine_with(2, None), &options(3, TOKENS, PLAIN, sampling));
+            for dtype in [Dtype::F32, Dtype::Bf16, Dtype::Int8, Dtype::Int4] {
+                let mut engine = pair.engine_with(2, Some(pair.listed(tokens, dtype)));
+                let got = write(&mut engine, &options(3, TOKENS, DraftLength::Fixed(4), sampling));
+                assert!(got.summary.drafted > TOKENS && got.summary.accepted > 0, "{dtype:?}: {:?}", got.summary);
+                (0..3).for_each(|c| assert_same(&got, c, &plain, c, &format!("{dtype:?}, {sampling:?}")));
+            }
+        }
+    }
+}
+
 #[test]
 fn sampling() {
-    for pair in
-        [golden("llama", "llama-draft"), golden("qwen2", "qwen2-draft"), golden("qwen3-5", "qwen3-5"), built_in()]
-    {
+    let pairs =
+        [("llama", "llama-draft"), ("qwen2", "qwen2-draft"), ("qwen2", "qwen2-parallel"), ("qwen3-5", "qwen3-5")];
+    for pair in pairs.map(|(main, draft)| golden(main, draft)).into_iter().chain([built_in()]) {
         sampling_does_not_depend_on_the_batch(&pair);
     }
 }

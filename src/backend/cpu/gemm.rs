@@ -232,6 +232,70 @@ pub struct Linear<'a> {
     pub mode: Mode,
 }
 
+/// Panels of a matrix that are computed: the first ones, and single ones behind them, ascending.
+#[derive(Clone, Copy)]
+pub struct Picked<'a> {
+    pub first: usize,
+    pub more: &'a [u32],
+}
+
+impl Picked<'_> {
+    /// All panels of a matrix of so many outputs.
+    pub fn all(outputs: usize) -> Self {
+        Self { first: outputs.div_ceil(NR), more: &[] }
+    }
+
+    /// Columns of the result, of a matrix of so many outputs.
+    pub fn columns(&self, outputs: usize) -> usize {
+        let last = self.more.last().map_or(self.first, |&panel| panel as usize + 1);
+        (self.first + self.more.len()) * NR - (last * NR).saturating_sub(outputs)
+    }
+}
+
+/// Picked panels as units of work.
+#[derive(Clone, Copy)]
+pub struct Units<'a> {
+    pub picked: Picked<'a>,
+    /// Panels of a unit; those behind the first ones are units of their own.
+    pub of: usize,
+    /// Outputs of the matrix.
+    pub outputs: usize,
+}
+
+/// A run of panels.
+pub struct Unit {
+    /// Number of the first.
+    pub panel: usize,
+    pub panels: usize,
+    /// Outputs.
+    pub columns: usize,
+    /// Column of the result where they begin.
+    pub to: usize,
+}
+
+impl Units<'_> {
+    /// Number of units.
+    pub fn count(&self) -> usize {
+        self.picked.first.div_ceil(self.of) + self.picked.more.len()
+    }
+
+    /// The unit of this number.
+    pub fn get(&self, number: usize) -> Unit {
+        let Self { picked: Picked { first, more }, of, outputs } = *self;
+        let (panel, panels, to) = match number.checked_sub(first.div_ceil(of)) {
+            None => (number * of, of.min(first - number * of), number * of),
+            Some(at) => (more[at] as usize, 1, first + at),
+        };
+        Unit { panel, panels, columns: (panels * NR).min(outputs - panel * NR), to: to * NR }
+    }
+
+    /// Panels from the first of a unit to the first of the `following` one of its thread, or behind it.
+    pub fn ahead(&self, number: usize, following: Option<usize>) -> usize {
+        let Unit { panel, panels, .. } = self.get(number);
+        following.map_or(panels, |following| self.get(following).panel - panel)
+    }
+}
+
 /// Computes `layer` on `x` `[rows, inputs]` into `out` `[rows, outputs]`. `scratch` is working memory.
 pub fn linear(
     pool: &Pool,
@@ -241,20 +305,32 @@ pub fn linear(
     out: &mut [f32],
     scratch: &mut Vec<InputBlock>,
 ) {
-    let (inputs, outputs) = (layer.weights.inputs, layer.weights.outputs);
+    linear_of(pool, kernels, (layer, Picked::all(layer.weights.outputs)), x, out, scratch);
+}
+
+/// Like [`linear`], of some panels of a matrix that is not stacked, whose columns stand side by side in `out`.
+pub fn linear_of(
+    pool: &Pool,
+    kernels: &Kernels,
+    (layer, picked): (Linear<'_>, Picked<'_>),
+    x: &[f32],
+    out: &mut [f32],
+    scratch: &mut Vec<InputBlock>,
+) {
+    let (inputs, columns) = (layer.weights.inputs, picked.columns(layer.weights.outputs));
     let rows = x.len() / inputs;
-    assert!(x.len() == rows * inputs && out.len() == rows * outputs, "shapes of a linear layer");
+    assert!(x.len() == rows * inputs && out.len() == rows * columns, "shapes of a linear layer");
     if rows > 0 {
-        into(pool, kernels, layer, x, (&Parts::new(out), outputs, 0), scratch);
+        into(pool, kernels, (layer, picked), x, (&Parts::new(out), columns, 0), scratch);
     }
 }
 
-/// Like [`linear`], into columns of `out` from `from` on, with `stride` floats between rows, of at least one
-/// row.
+/// Like [`linear_of`], into columns of `out` from `from` on, with `stride` floats between rows, of at least
+/// one row.
 fn into(
     pool: &Pool,
     kernels: &Kernels,
-    layer: Linear<'_>,
+    (layer, picked): (Linear<'_>, Picked<'_>),
     x: &[f32],
     (out, stride, from): (&Parts<'_, f32>, usize, usize),
     scratch: &mut Vec<InputBlock>,
@@ -267,26 +343,25 @@ fn into(
         let mut column = 0;
         for weights in parts {
             let bias = bias.map(|bias| &bias[column..column + weights.outputs]);
-            into(pool, kernels, Linear { weights, bias, mode }, x, (out, stride, from + column), scratch);
+            let all = Picked::all(weights.outputs);
+            into(pool, kernels, (Linear { weights, bias, mode }, all), x, (out, stride, from + column), scratch);
             column += weights.outputs;
         }
         return;
     }
-    let panels = outputs.div_ceil(NR);
+    let panels = picked.first;
     // Units even out unequal speed, and a thread has one of them in reserve; with few rows the kernels want
     // several panels at once.
     let unit = panels.div_ceil(pool.threads() * 8).next_multiple_of(4);
     let inline = rows * inputs * outputs < INLINE_WORK && weights.bytes() < INLINE_BYTES;
-    let unit = if inline { panels } else { unit };
+    let units = Units { picked, of: if inline { panels } else { unit }.max(1), outputs };
     if let Panels::Quantized(weights) = &weights.panels {
-        let call = quantized::Call { pool, kernels: kernels.quantized, unit };
+        let call = quantized::Call { pool, kernels: kernels.quantized, units };
         quantized::linear(call, weights, (bias, mode == Mode::Add), x, (out, stride, from), scratch);
         return;
     }
-    pool.run_ahead(panels.div_ceil(unit), &|number, following, _| {
-        let after = (following.unwrap_or(number + 1) - number) * unit * inputs;
-        let first = number * unit;
-        let column = first * NR;
+    pool.run_ahead(units.count(), &|number, following, _| {
+        let Unit { panel, columns, to, .. } = units.get(number);
         let args = GemmArgs {
             x: x.as_ptr(),
             x_stride: inputs,
@@ -294,15 +369,15 @@ fn into(
             k: inputs,
             panels: std::ptr::null::<F32x16>(),
             panel_stride: inputs,
-            columns: (unit * NR).min(outputs - column),
-            out: out.pointer(from + column, (rows - 1) * stride + (unit * NR).min(outputs - column)),
+            columns,
+            out: out.pointer(from + to, (rows - 1) * stride + columns),
             out_stride: stride,
-            bias: bias.map_or(std::ptr::null(), |bias| bias[column..].as_ptr()),
+            bias: bias.map_or(std::ptr::null(), |bias| bias[panel * NR..].as_ptr()),
             mode,
-            after: Some(after as isize),
+            after: Some((units.ahead(number, following) * inputs) as isize),
         };
         // SAFETY: shapes are checked above; units write different columns.
-        unsafe { kernels.run(&args, &weights.panels, first) }
+        unsafe { kernels.run(&args, &weights.panels, panel) }
     });
 }
 
@@ -384,6 +459,42 @@ mod tests {
                         + if with_bias { f64::from(bias[c]) } else { 0.0 }
                         + if add { f64::from(before[r * outputs + c]) } else { 0.0 };
                     prop_assert!((f64::from(found) - expected).abs() < 1e-4, "{found} for {expected}");
+                }
+            }
+        }
+
+        /// Some panels of a matrix give the columns that the whole gives, to the bit.
+        #[test]
+        fn picked_panels_are_columns_of_the_whole(
+            rows in 1usize..20, blocks in 1usize..3, outputs in 1usize..400, first in 0usize..8, picks: [bool; 25], seed: u32,
+        ) {
+            let inputs = blocks * 32;
+            let (x, bias) = (inexact(seed, rows * inputs), values(seed ^ 2, outputs));
+            let bytes: Vec<u8> = values(seed ^ 1, outputs * inputs).iter().flat_map(|w| w.to_le_bytes()).collect();
+            let tensor = Tensor { dtype: TensorType::F32, bytes: bytes.into() };
+            let first = first.min(outputs.div_ceil(NR));
+            let more: Vec<u32> = (first..outputs.div_ceil(NR)).filter(|&panel| picks[panel]).map(|p| p as u32).collect();
+            let picked = Picked { first, more: &more };
+            let columns: Vec<usize> = (0..first)
+                .chain(more.iter().map(|&panel| panel as usize))
+                .flat_map(|panel| panel * NR..outputs.min((panel + 1) * NR))
+                .collect();
+            prop_assert_eq!(picked.columns(outputs), columns.len());
+            for threads in [1, 3] {
+                let pool = Pool::new(threads);
+                for storage in [Storage::F32, Storage::Bf16, Storage::Int8, Storage::Int4] {
+                    let weights = Packed::new(&pool, &Kernels::best(), &[(tensor.clone(), outputs)], inputs, storage).expect("memory");
+                    let layer = Linear { weights: &weights, bias: Some(&bias), mode: Mode::Store };
+                    for kernels in Kernels::available() {
+                        let mut whole = vec![0.0; rows * outputs];
+                        linear(&pool, &kernels, layer, &x, &mut whole, &mut Vec::new());
+                        let mut part = vec![0.0; rows * columns.len()];
+                        linear_of(&pool, &kernels, (layer, picked), &x, &mut part, &mut Vec::new());
+                        for (row, part) in part.chunks(columns.len().max(1)).enumerate() {
+                            let of_whole = columns.iter().map(|column| whole[row * outputs + column].to_bits());
+                            prop_assert!(part.iter().map(|value| value.to_bits()).eq(of_whole), "{} {storage:?}", kernels.name);
+                        }
+                    }
                 }
             }
         }

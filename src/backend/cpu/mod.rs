@@ -39,6 +39,7 @@ mod pack;
 mod pass;
 mod pool;
 mod quantized;
+mod shortlist;
 
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
@@ -51,6 +52,7 @@ use load::CpuWeights;
 use pack::Packed;
 use pass::{Buffers, Node};
 use pool::Pool;
+use shortlist::Panels;
 
 use super::device::{Loader, Unusable, UsableDevice};
 use super::rotary::RotaryTables;
@@ -59,7 +61,8 @@ use super::slabs::slabs;
 use super::states::{Plan, States};
 use super::storage::Storage;
 use super::{
-    BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Wanted, host,
+    BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Shortlist, Wanted,
+    host,
 };
 use crate::model::{ModelSpec, ModelWeights};
 use crate::sampling::{Accepted, Scores};
@@ -97,11 +100,15 @@ pub struct CpuNetwork {
     scratch: Vec<Mutex<Scratch>>,
     /// Working memory of a pass.
     buffers: Buffers,
-    /// Logits of the wanted rows of the last pass, `[rows, vocab_size]`, and what longer passes have left
-    /// behind them.
+    /// Logits of the wanted rows of the last pass, `[rows, vocab_size]` or, to draw drafts from, `[rows,
+    /// shortlist]`, and what longer passes have left behind them.
     logits: Vec<f32>,
     /// Number of rows of logits of the last pass.
     held: usize,
+    /// Tokens that drafts are drawn from; all where `None`.
+    shortlist: Option<Panels>,
+    /// The pass at hand, or the last one, has the logits of the shortlist only.
+    short: bool,
     /// Inputs of the head for the rows of the last pass, if they were wanted, `[rows, width]`.
     hidden: Vec<f32>,
     /// The rows of the pass as nodes of trees; none of a pass over chains.
@@ -138,6 +145,8 @@ impl CpuNetwork {
             buffers: Buffers::default(),
             logits: Vec::new(),
             held: 0,
+            shortlist: None,
+            short: false,
             hidden: Vec::new(),
             nodes: Vec::new(),
             spec,
@@ -152,6 +161,53 @@ impl CpuNetwork {
     pub fn hidden(&self, row: usize) -> &[f32] {
         let width = self.spec.embedding.width;
         self.hidden.get(row * width..(row + 1) * width).unwrap_or_default()
+    }
+
+    /// [`Network::forward`], with the logits of all tokens or of the `short` list.
+    fn run(&mut self, rows: &Rows<'_>, want: Wanted, short: bool) -> Result<usize, BackendError> {
+        (self.held, self.short) = (0, short);
+        self.sequences.check(rows, self.spec.vocab_size)?;
+        self.states.check(rows)?;
+        let wanted = match want {
+            Wanted::Nothing => 0,
+            Wanted::Last => rows.spans.len(),
+            Wanted::All | Wanted::Hidden => rows.tokens.len(),
+        };
+        let floats = if want == Wanted::Hidden { 0 } else { wanted * self.width() };
+        self.hidden.clear();
+        self.nodes = self.nodes(rows)?;
+        if self.logits.len() < floats {
+            let more = floats - self.logits.len();
+            self.logits.try_reserve_exact(more).map_err(|_| BackendError::Memory { bytes: more * size_of::<f32>() })?;
+            self.logits.resize(floats, 0.0);
+        }
+        let positions = rows.spans.iter().map(|span| span.start + span.len).max().unwrap_or(0);
+        self.rotary.ensure(positions).map_err(|bytes| BackendError::Memory { bytes })?;
+
+        let mut done = 0;
+        for slab in slabs(rows.spans, want, SLAB) {
+            let len = slab.iter().map(|piece| piece.len).sum::<usize>();
+            if let Err(error) = self.pass(&slab, &rows.tokens[done..done + len], want) {
+                for span in rows.spans {
+                    if let Some(len) = self.states.fail(span.seq) {
+                        self.sequences.set_len(span.seq, len);
+                    }
+                }
+                return Err(error);
+            }
+            done += len;
+        }
+        for (span, first) in rows.numbered() {
+            let tree = rows.parents_of(first, span.len);
+            let len = if rows.parents.is_some() { span.start } else { span.start + span.len };
+            self.sequences.advance(span.seq, len, tree);
+        }
+        Ok(wanted)
+    }
+
+    /// Logits of a row of the pass at hand.
+    fn width(&self) -> usize {
+        self.drawn_from().map_or(self.spec.vocab_size, <[u32]>::len)
     }
 
     /// The rows of trees with their places; none of chains.
@@ -175,8 +231,16 @@ impl CpuNetwork {
 
 impl HostLogits for CpuNetwork {
     fn logits(&self, row: usize) -> &[f32] {
-        let vocab = self.spec.vocab_size;
+        let vocab = self.width();
         if row < self.held { &self.logits[row * vocab..(row + 1) * vocab] } else { &[] }
+    }
+
+    fn forward_to_draw(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError> {
+        self.run(rows, want, self.shortlist.is_some())
+    }
+
+    fn drawn_from(&self) -> Option<&[u32]> {
+        self.shortlist.as_ref().filter(|_| self.short).map(|panels| &panels.ids[..])
     }
 
     /// On all threads: a softmax over the vocabulary is work.
@@ -223,48 +287,23 @@ impl Network for CpuNetwork {
     }
 
     fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError> {
-        self.sequences.check(rows, self.spec.vocab_size)?;
-        self.states.check(rows)?;
-        let wanted = match want {
-            Wanted::Nothing => 0,
-            Wanted::Last => rows.spans.len(),
-            Wanted::All | Wanted::Hidden => rows.tokens.len(),
-        };
-        let floats = if want == Wanted::Hidden { 0 } else { wanted * self.spec.vocab_size };
-        self.held = 0;
-        self.hidden.clear();
-        self.nodes = self.nodes(rows)?;
-        if self.logits.len() < floats {
-            let more = floats - self.logits.len();
-            self.logits.try_reserve_exact(more).map_err(|_| BackendError::Memory { bytes: more * size_of::<f32>() })?;
-            self.logits.resize(floats, 0.0);
-        }
-        let positions = rows.spans.iter().map(|span| span.start + span.len).max().unwrap_or(0);
-        self.rotary.ensure(positions).map_err(|bytes| BackendError::Memory { bytes })?;
+        self.run(rows, want, false)
+    }
 
-        let mut done = 0;
-        for slab in slabs(rows.spans, want, SLAB) {
-            let len = slab.iter().map(|piece| piece.len).sum::<usize>();
-            if let Err(error) = self.pass(&slab, &rows.tokens[done..done + len], want) {
-                for span in rows.spans {
-                    if let Some(len) = self.states.fail(span.seq) {
-                        self.sequences.set_len(span.seq, len);
-                    }
-                }
-                return Err(error);
-            }
-            done += len;
-        }
-        for (span, first) in rows.numbered() {
-            let tree = rows.parents_of(first, span.len);
-            let len = if rows.parents.is_some() { span.start } else { span.start + span.len };
-            self.sequences.advance(span.seq, len, tree);
-        }
-        Ok(wanted)
+    fn draft_from(&mut self, tokens: &Shortlist) {
+        self.shortlist = self.weights.head().panels_of(tokens);
+        self.held = 0;
     }
 
     fn draft(&mut self, candidates: &[Candidate<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
-        host::draft(self, candidates, lengths)
+        match self.spec.mask {
+            None => host::draft(self, candidates, lengths),
+            Some(mask) => host::draft_at_once(self, candidates, lengths, mask),
+        }
+    }
+
+    fn drafts_at_once(&self) -> bool {
+        self.spec.mask.is_some()
     }
 
     fn verify(&mut self, candidates: &[Candidate<'_>], drafts: &[Drafts]) -> Result<Vec<Accepted>, BackendError> {

@@ -6,10 +6,11 @@ use super::CpuNetwork;
 use super::attention::{Attention, View};
 use super::delta::DeltaBuffers;
 use super::experts::{MlpBuffers, sized};
-use super::gemm::{Linear, Mode, linear};
+use super::gemm::{Linear, Mode, Picked, linear, linear_of};
 use super::kv::Region;
 use super::ops;
 use super::quantized::InputBlock;
+use super::shortlist::Panels;
 use crate::backend::slabs::{Piece, pieces};
 use crate::backend::weights::NormWeights;
 use crate::backend::{BackendError, Wanted};
@@ -92,11 +93,13 @@ impl CpuNetwork {
             self.hidden.extend_from_slice(input);
             return;
         }
-        let vocab = self.spec.vocab_size;
+        let vocab = self.width();
         let logits = &mut self.logits[self.held * vocab..(self.held + rows) * vocab];
-        let weights = self.weights.head.as_ref().unwrap_or(&self.weights.embedding);
+        let weights = self.weights.head();
         let head = Linear { weights, bias: self.weights.head_bias.as_deref(), mode: Mode::Store };
-        linear(&self.pool, &self.kernels, head, input, logits, quantized);
+        let short = self.shortlist.as_ref().filter(|_| self.short);
+        let picked = short.map_or(Picked::all(weights.outputs), Panels::picked);
+        linear_of(&self.pool, &self.kernels, (head, picked), input, logits, quantized);
         self.held += rows;
         let Head { scale, soft_cap, .. } = self.spec.head;
         if scale.to_bits() != 1.0f32.to_bits() || soft_cap.is_some() {

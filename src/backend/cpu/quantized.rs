@@ -34,6 +34,7 @@ pub use saved::{Reader, SavedWeights};
 pub use stored::repack;
 pub use weights::{Line, Quantized, Scales, quantise};
 
+use super::gemm::{Unit, Units};
 use super::pack::NR;
 use super::pool::{Parts, Pool};
 use crate::backend::storage::{BLOCK, Bits, Format};
@@ -139,8 +140,8 @@ pub struct Call<'a> {
     pub pool: &'a Pool,
     /// Kernels that this processor has.
     pub kernels: Kernels,
-    /// Panels of a unit of work.
-    pub unit: usize,
+    /// Panels that are computed.
+    pub units: Units<'a>,
 }
 
 /// Computes a linear layer on `x` `[rows, inputs]` into `outputs` columns of `out`, from `column` on, with
@@ -153,34 +154,32 @@ pub fn linear(
     (out, stride, from): (&Parts<'_, f32>, usize, usize),
     scratch: &mut Vec<InputBlock>,
 ) {
-    let Call { pool, kernels, unit } = call;
+    let Call { pool, kernels, units } = call;
     let (outputs, blocks) = (weights.outputs, weights.blocks());
     let rows = x.len() / weights.inputs;
     assert!(x.len() == rows * weights.inputs, "shapes of a linear layer");
     assert!(bias.is_none_or(|bias| bias.len() == outputs), "shape of a bias");
     quantise_rows(pool, kernels, weights, x, scratch);
     let (sums_of_x, starts) = sums(weights.format, scratch);
-    let panels = outputs.div_ceil(NR);
-    pool.run_ahead(panels.div_ceil(unit), &|number, following, _| {
-        let first = number * unit;
-        let column = first * NR;
-        let (codes, scales, units) = weights.panels(first, unit.min(panels - first));
+    pool.run_ahead(units.count(), &|number, following, _| {
+        let Unit { panel, panels, columns, to } = units.get(number);
+        let (codes, scales, units_of_scales) = weights.panels(panel, panels);
         let args = QuantizedGemmArgs {
             codes,
             scales,
-            units,
+            units: units_of_scales,
             format: weights.format,
             blocks,
             x: scratch,
             sums_of_x: &sums_of_x,
             starts: &starts,
             rows,
-            columns: (unit * NR).min(outputs - column),
-            out: out.pointer(from + column, (rows - 1) * stride + (unit * NR).min(outputs - column)),
+            columns,
+            out: out.pointer(from + to, (rows - 1) * stride + columns),
             out_stride: stride,
-            bias: bias.map(|bias| &bias[column..]),
+            bias: bias.map(|bias| &bias[panel * NR..]),
             add,
-            after: (following.unwrap_or(number + 1) - number) * unit * blocks,
+            after: units.ahead(number, following) * blocks,
         };
         // SAFETY: shapes are checked above; units write different columns; the processor was checked when the
         // set was chosen.

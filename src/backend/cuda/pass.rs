@@ -383,7 +383,7 @@ impl CudaNetwork {
             self.queue.copy(input, to, rows * width * size_of::<f32>());
             return Ok(());
         }
-        let weights = self.weights.head.as_ref().unwrap_or(&self.weights.embedding);
+        let weights = self.weights.head();
         linear(&self.queue, (weights, self.weights.head_bias.as_ref()), (input, to), rows, false);
         self.scale((to, rows * vocab), (self.spec.head.scale, self.spec.head.soft_cap));
         Ok(())

@@ -7,14 +7,14 @@
 
 use super::acceptance::Acceptance;
 use super::cost::Costs;
-use crate::engine::drafter::{Evidence, Offer};
+use crate::engine::drafter::{Evidence, Found, Offer, Passes};
 
 /// One candidate of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
     /// The drafter's offer.
     pub offer: Offer,
-    /// Tokens that it may still write.
+    /// Tokens that it is expected to write yet.
     pub left: usize,
 }
 
@@ -43,10 +43,37 @@ pub struct Auto {
     pub costs: Costs,
     /// Shares of accepted tokens.
     pub acceptance: Acceptance,
+    /// Lengths of candidates that have ended.
+    usual: Usual,
     /// Ms that exploration may lose.
     exploration: f64,
     /// Steps since the last exploration.
     since_exploration: usize,
+}
+
+/// A running mean of how many tokens candidates have at their end.
+#[derive(Clone, Copy, Debug)]
+struct Usual {
+    mean: f64,
+    /// Candidates that it counts for.
+    weight: f64,
+}
+
+impl Default for Usual {
+    /// A function of a few lines.
+    fn default() -> Self {
+        Self { mean: 64.0, weight: 4.0 }
+    }
+}
+
+impl Usual {
+    /// Most weight.
+    const MEMORY: f64 = 32.0;
+
+    fn add(&mut self, tokens: usize) {
+        self.weight = (self.weight + 1.0).min(Self::MEMORY);
+        self.mean += (tokens as f64 - self.mean) / self.weight;
+    }
 }
 
 impl Auto {
@@ -64,11 +91,13 @@ impl Auto {
     /// Fewest steps from one exploration to the next.
     const INTERVAL: usize = 8;
 
-    /// Lengths for the candidates `slots`, in a step that has `others` more rows anyway.
-    pub fn choose(&mut self, slots: &[Slot], others: usize) -> Vec<usize> {
+    /// Lengths for the candidates `slots`, in a step that has `others` more rows anyway. Offers become those
+    /// that the lengths are for.
+    pub fn choose(&mut self, slots: &mut [Slot], others: usize) -> Vec<usize> {
         let none = vec![0; slots.len()];
         let plain = self.plain(slots.len(), others);
-        let Some((drafts, lengths)) = self.drafts(slots, others) else { return none };
+        let Some((drafts, lengths, chosen)) = self.drafts(slots, others) else { return none };
+        slots.copy_from_slice(&chosen);
         let pays = Self::pays(drafts, plain);
         let (best, other) = if pays { (drafts, plain) } else { (plain, drafts) };
         // Time that the other choice is expected to lose.
@@ -83,12 +112,25 @@ impl Auto {
     }
 
     /// The first step of a request for `live` candidates of at most `left` tokens would draft, with a draft
-    /// model that has to read `unread` tokens for it.
-    pub fn would_draft(&self, live: usize, left: usize, unread: usize) -> bool {
-        let offer = |lag| Offer { most: Self::LONGEST, lag: Some(lag), evidence: Evidence::Model };
+    /// model that has to read `unread` tokens for it, while `others` candidates are written.
+    pub fn would_draft(&self, (live, others): (usize, usize), left: usize, unread: usize) -> bool {
+        let offer =
+            |lag| Offer { most: Self::LONGEST, passes: Passes::Each { lag }, evidence: Evidence::Model, or: None };
+        let left = self.expected(left);
         let slots: Vec<Slot> =
             (0..live).map(|i| Slot { offer: offer(if i == 0 { unread } else { 1 }), left }).collect();
-        self.drafts(&slots, 0).is_some_and(|(drafts, _)| Self::pays(drafts, self.plain(live, 0)))
+        self.drafts(&slots, others).is_some_and(|(drafts, ..)| Self::pays(drafts, self.plain(live, others)))
+    }
+
+    /// A candidate has ended by itself with so many tokens.
+    pub fn ended(&mut self, tokens: usize) {
+        self.usual.add(tokens);
+    }
+
+    /// Tokens that a candidate with room for `room` will write: as many as usual from any place on, because a
+    /// long one has shown that it is.
+    pub fn expected(&self, room: usize) -> usize {
+        room.min(self.usual.mean.round() as usize)
     }
 
     /// Takes in that a step took this long besides drafting, in which the main model passed over `rows` rows.
@@ -106,21 +148,37 @@ impl Auto {
         Forecast { tokens: live as f64, ms: self.costs.main.ms(live + others), owed: 0.0 }
     }
 
-    /// Fastest drafts and their lengths; `None` where nothing can be drafted or nothing is known.
-    fn drafts(&self, slots: &[Slot], others: usize) -> Option<(Forecast, Vec<usize>)> {
+    /// Fastest drafts, their lengths and what they rest on; `None` where nothing can be drafted or nothing is
+    /// known.
+    fn drafts(&self, slots: &[Slot], others: usize) -> Option<(Forecast, Vec<usize>, Vec<Slot>)> {
         if self.costs.main.is_empty() {
             return None;
         }
         // Tokens that take passes, and others that are free, need not pay both.
         let kinds = if self.costs.draft.is_empty() { &[false][..] } else { &[false, true] };
-        let best = kinds.iter().filter_map(|&passes| self.best(slots, others, passes));
-        best.max_by(|(a, _), (b, _)| a.speed().total_cmp(&b.speed()))
+        let best = kinds.iter().filter_map(|&passes| {
+            let slots: Vec<Slot> =
+                slots.iter().map(|slot| Slot { offer: self.used(&slot.offer, passes), ..*slot }).collect();
+            let (forecast, lengths) = self.best(&slots, others)?;
+            Some((forecast, lengths, slots))
+        });
+        best.max_by(|(a, ..), (b, ..)| a.speed().total_cmp(&b.speed()))
     }
 
-    /// Fastest drafts of one token or more, with tokens that take passes of the drafter or without.
-    fn best(&self, slots: &[Slot], others: usize, passes: bool) -> Option<(Forecast, Vec<usize>)> {
+    /// An offer, or its free alternative: where no pass is taken, and where it is as sure.
+    fn used(&self, offer: &Offer, passes: bool) -> Offer {
+        let surer = |found: &Found| self.acceptance.share(found.evidence) >= self.acceptance.share(offer.evidence);
+        match offer.or {
+            Some(found) if !passes || surer(&found) => Offer::free(found),
+            None if !passes && !offer.is_free() => Offer::NONE,
+            _ => *offer,
+        }
+    }
+
+    /// Fastest drafts of one token or more.
+    fn best(&self, slots: &[Slot], others: usize) -> Option<(Forecast, Vec<usize>)> {
         let mut tokens: Vec<(usize, usize, f64)> = Vec::new();
-        for (i, slot) in slots.iter().enumerate().filter(|(_, slot)| passes || slot.offer.lag.is_none()) {
+        for (i, slot) in slots.iter().enumerate() {
             let share = self.acceptance.share(slot.offer.evidence);
             let survivals = (0..slot.offer.most.min(Self::LONGEST)).map(|j| (i, j, share.powi(j as i32 + 1)));
             tokens.extend(survivals.take_while(|&(.., survival)| survival > Self::LEAST_SURVIVAL));
@@ -134,10 +192,10 @@ impl Auto {
         let (mut rows, mut drafting) = ([0; Self::LONGEST], 0.0);
         for (at, &(i, j, survival)) in tokens.iter().enumerate() {
             let Slot { offer, left } = slots[i];
-            if offer.lag.is_some() {
-                let more = if j == 0 { offer.drawn() } else { 1 };
-                drafting += draft.ms(rows[j] + more) - draft.ms(rows[j]);
-                rows[j] += more;
+            if !offer.is_free() {
+                let (pass, more) = offer.pass(j);
+                drafting += draft.ms(rows[pass] + more) - draft.ms(rows[pass]);
+                rows[pass] += more;
                 if j == 0 {
                     // The cost of reading these is spread over the steps that are left.
                     let ms = self.costs.read * offer.unread() as f64;
@@ -165,6 +223,7 @@ mod tests {
     use super::*;
     use crate::engine::draft_length::cost::CostCurve;
     use crate::engine::draft_length::{Outcome, passes};
+    use crate::engine::drafter::Votes;
 
     type Points = &'static [(usize, f64)];
 
@@ -182,7 +241,7 @@ mod tests {
     const COMPUTE_BOUND: Points = &[(1, 10.0), (8, 80.0)];
 
     fn slot(lag: usize) -> Slot {
-        Slot { offer: Offer { most: 64, evidence: Evidence::Model, lag: Some(lag) }, left: 100 }
+        Slot { offer: Offer { most: 64, evidence: Evidence::Model, passes: Passes::Each { lag }, or: None }, left: 100 }
     }
 
     #[test]
@@ -198,21 +257,39 @@ mod tests {
         ];
         for (i, (main, draft_ms, share, slot, expected)) in cases.into_iter().enumerate() {
             let mut auto = auto(main, draft_ms, share);
-            let length = auto.choose(&[slot], 0)[0];
+            let length = auto.choose(&mut [slot], 0)[0];
             assert!(expected.contains(&length), "case {i}: {length}");
-            assert_eq!(auto.would_draft(1, slot.left, slot.offer.lag.unwrap_or(0)), length > 0, "case {i}");
+            let Passes::Each { lag } = slot.offer.passes else { panic!("a pass each") };
+            assert_eq!(auto.would_draft((1, 0), slot.left, lag), length > 0, "case {i}");
         }
-        assert_eq!(Auto::default().choose(&[slot(1)], 0), [0], "before anything is measured");
-        assert!(auto(MEMORY_BOUND, 0.5, 0.8).choose(&[], 3).is_empty());
+        assert_eq!(Auto::default().choose(&mut [slot(1)], 0), [0], "before anything is measured");
+        assert!(auto(MEMORY_BOUND, 0.5, 0.8).choose(&mut [], 3).is_empty());
+    }
+
+    /// Short candidates do not pay for reading a prompt, whatever room they have.
+    #[test]
+    fn a_prompt_is_read_for_what_is_usually_written() {
+        let mut auto = auto(MEMORY_BOUND, 0.5, 0.8);
+        assert!(auto.would_draft((1, 0), 500, 400), "a function of usual length");
+        (0..400).for_each(|_| auto.ended(10));
+        assert_eq!(auto.expected(500), 10);
+        assert!(!auto.would_draft((1, 0), 500, 400) && auto.would_draft((1, 0), 500, 20));
+        (0..400).for_each(|_| auto.ended(300));
+        assert!(auto.would_draft((1, 0), 500, 400) && !auto.would_draft((1, 0), 10, 400));
     }
 
     #[test]
     fn surer_and_free_drafts_are_longer() {
-        let of = |evidence| Slot { offer: Offer { most: 64, evidence, lag: None }, left: 100 };
-        let matched = |length| of(Evidence::Match { length });
-        let lengths = auto(MEMORY_BOUND, 0.5, 0.8).choose(&[matched(8), matched(4), matched(1)], 0);
-        assert!(lengths[0] > lengths[1] && lengths[1] > lengths[2], "{lengths:?}");
-        let lengths = auto(&[(1, 10.0), (8, 14.0)], 100.0, 0.9).choose(&[matched(8), slot(1)], 0);
+        let of = |evidence| Slot { offer: Offer::free(Found { most: 64, evidence }), left: 100 };
+        let matched = |length, votes| of(Evidence::Match { length, votes });
+        let places = [(8, Votes::Many), (8, Votes::One), (4, Votes::One), (8, Votes::Split), (1, Votes::One)];
+        let lengths =
+            auto(&[(1, 10.0), (64, 12.0)], 0.5, 0.8).choose(&mut places.map(|(of, votes)| matched(of, votes)), 0);
+        assert!(
+            lengths.is_sorted_by(|a, b| a >= b) && lengths[1] > lengths[2] && lengths[2] > lengths[3],
+            "{lengths:?}"
+        );
+        let lengths = auto(&[(1, 10.0), (8, 14.0)], 100.0, 0.9).choose(&mut [matched(8, Votes::One), slot(1)], 0);
         assert!(lengths[0] > 0 && lengths[1] == 0, "a pass would not pay: {lengths:?}");
     }
 
@@ -234,9 +311,9 @@ mod tests {
             (key >> 11) as f64 / (1u64 << 53) as f64
         };
         while written.iter().sum::<usize>() < 400 * live {
-            let slots: Vec<Slot> = lag.iter().map(|&lag| slot(lag)).collect();
+            let mut slots: Vec<Slot> = lag.iter().map(|&lag| slot(lag)).collect();
             let offers: Vec<Offer> = slots.iter().map(|slot| slot.offer).collect();
-            let lengths = length.map_or_else(|| auto.choose(&slots, 0), |length| vec![length; live]);
+            let lengths = length.map_or_else(|| auto.choose(&mut slots, 0), |length| vec![length; live]);
             let (draft_rows, unread) = passes(&lengths, &offers);
             let rows = live + lengths.iter().sum::<usize>();
             let drafting = draft_ms * (draft_rows.len() as f64 + 0.02 * unread as f64);

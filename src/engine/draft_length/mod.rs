@@ -90,7 +90,7 @@ impl Policy for Constant {
 
 impl DraftLength {
     /// The longest fixed length that can be asked for.
-    const LONGEST: usize = 64;
+    pub(super) const LONGEST: usize = 64;
 
     fn named(self) -> Option<&'static NamedPolicy> {
         POLICIES.iter().find(|policy| policy.length == self)
@@ -158,14 +158,17 @@ impl Policy for Arc<Table> {
 
 /// Rows of every pass of the drafter, for these lengths of these offers, and how many it only reads before.
 pub fn passes(lengths: &[usize], offers: &[Offer]) -> (Vec<usize>, usize) {
-    let drawing = || lengths.iter().zip(offers).filter(|(_, offer)| offer.lag.is_some());
-    let longest = drawing().map(|(&length, _)| length).max().unwrap_or(0);
-    let rows = |round: usize| {
-        let of = |(_, offer): (&usize, &Offer)| if round == 0 { offer.drawn() } else { 1 };
-        drawing().filter(|(length, _)| **length > round).map(of).sum()
-    };
-    let unread = drawing().filter(|(length, _)| **length > 0).map(|(_, offer)| offer.unread()).sum();
-    ((0..longest).map(rows).collect(), unread)
+    let (mut passes, mut unread) = (Vec::new(), 0);
+    for (&length, offer) in lengths.iter().zip(offers).filter(|(length, offer)| **length > 0 && !offer.is_free()) {
+        unread += offer.unread();
+        for (pass, rows) in (0..length).map(|j| offer.pass(j)) {
+            if pass == passes.len() {
+                passes.push(0);
+            }
+            passes[pass] += rows;
+        }
+    }
+    (passes, unread)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! Copies where a long match promises much, a draft model everywhere else.
+//! Copies where a long match promises much, and a draft model everywhere else; short matches are offered in
+//! its place.
 
 use std::time::Duration;
 
-use super::{Ask, Beginning, CandidateId, Drafter, Evidence, LookupDrafter, LookupSettings, Offer};
+use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Found, LookupDrafter, LookupSettings, Offer, Votes};
 use crate::backend::{BackendError, Drafts, Footprint};
 use crate::engine::event::RequestId;
 use crate::engine::profile::Times;
@@ -12,22 +13,25 @@ pub struct ChainDrafter {
     name: String,
     lookup: LookupDrafter,
     other: Box<dyn Drafter>,
-    /// Match from which the lookup is trusted.
-    trusted: usize,
-    /// Whose offer was passed on, per ask of the last call.
-    looked_up: Vec<bool>,
 }
 
 impl ChainDrafter {
-    /// Tokens that have to agree before the draft model is not asked.
-    const TRUSTED: usize = 5;
-
     /// Lookups by `settings` before `other`.
     pub fn new(settings: LookupSettings, other: Box<dyn Drafter>) -> Self {
         let name = format!("lookup, then {}", other.name());
         let lookup = LookupDrafter::new(settings);
-        Self { name, lookup, other, trusted: Self::TRUSTED, looked_up: Vec::new() }
+        Self { name, lookup, other }
     }
+}
+
+/// Tokens that have to agree before the draft model is not asked.
+const TRUSTED: usize = 5;
+
+fn is_trusted(offer: &Offer) -> bool {
+    let (Evidence::Match { length, votes } | Evidence::Sibling { length, votes }) = offer.evidence else {
+        return false;
+    };
+    offer.most > 0 && length >= TRUSTED && votes != Votes::Split
 }
 
 impl Drafter for ChainDrafter {
@@ -55,22 +59,29 @@ impl Drafter for ChainDrafter {
     fn offer(&mut self, asks: &[Ask<'_>]) -> Vec<Offer> {
         let found = self.lookup.offer(asks);
         let other = self.other.offer(asks);
-        let trusted = |offer: &Offer| {
-            let (Evidence::Match { length } | Evidence::Sibling { length }) = offer.evidence else { return false };
-            offer.most > 0 && length >= self.trusted
+        let choose = |(found, other): (Offer, Offer)| {
+            if is_trusted(&found) || other.most == 0 {
+                return found;
+            }
+            let or = (found.most > 0).then_some(Found { most: found.most, evidence: found.evidence });
+            Offer { or, ..other }
         };
-        self.looked_up = found.iter().zip(&other).map(|(f, o)| trusted(f) || o.most == 0).collect();
-        found.into_iter().zip(other).zip(&self.looked_up).map(|((f, o), &first)| if first { f } else { o }).collect()
+        found.into_iter().zip(other).map(choose).collect()
     }
 
-    fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
-        let of = |mine: bool| -> Vec<usize> {
-            lengths.iter().zip(&self.looked_up).map(|(&l, &looked_up)| if looked_up == mine { l } else { 0 }).collect()
+    fn propose(&mut self, asks: &[Ask<'_>], offers: &[Offer], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
+        let of = |free: bool| -> Vec<usize> {
+            lengths
+                .iter()
+                .zip(offers)
+                .map(|(&length, offer)| if offer.is_free() == free { length } else { 0 })
+                .collect()
         };
         let (copied, drawn) = (of(true), of(false));
-        let mut drafts = self.lookup.propose(asks, &copied)?;
+        let mut drafts = self.lookup.propose(asks, offers, &copied)?;
         if drawn.iter().any(|&length| length > 0) {
-            for (i, other) in self.other.propose(asks, &drawn)?.into_iter().enumerate().filter(|(i, _)| drawn[*i] > 0) {
+            let others = self.other.propose(asks, offers, &drawn)?;
+            for (i, other) in others.into_iter().enumerate().filter(|(i, _)| drawn[*i] > 0) {
                 drafts[i] = other;
             }
         }

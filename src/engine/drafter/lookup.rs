@@ -2,12 +2,13 @@
 //!
 //! Inference with reference (LLMA, arXiv 2304.04487) looks in a reference document; prompt lookup looks in
 //! the prompt and in what has been written so far; the other candidates of the same prompt, which usually say
-//! nearly the same, are a third place.
+//! nearly the same, are a third place. Where several places agree on what follows it is nearly sure; a draft
+//! ends where they say different things.
 
 use std::collections::HashMap;
 
-use super::ngrams::{Match, Ngrams};
-use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Offer};
+use super::ngrams::Ngrams;
+use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Found, Offer, Votes};
 use crate::backend::{BackendError, Drafts};
 use crate::engine::event::RequestId;
 use crate::sampling::Draft;
@@ -81,37 +82,79 @@ impl LookupDrafter {
     }
 }
 
+/// A place where the end of a candidate occurred.
+struct Place<'a> {
+    text: &'a Ngrams,
+    /// Index of what followed.
+    next: usize,
+    /// The text is the candidate's own, and may repeat itself.
+    repeats: bool,
+    sibling: bool,
+}
+
 impl Texts {
+    /// Places that are asked, of each text and in all.
+    const PLACES: usize = 16;
+
     fn look(&mut self, ask: &Ask<'_>, settings: &LookupSettings) -> Offer {
-        let LookupSettings { longest, most, past, siblings, .. } = *settings;
+        let me = ask.id.index;
+        let mut found = std::mem::take(&mut self.found[me]);
+        found.clear();
+        let (length, places) = self.places(ask, settings);
+        let evidence = Self::follow(&places, length, settings.most.min(ask.room), &mut found);
+        self.found[me] = found;
+        evidence.map_or(Offer::NONE, |evidence| Offer::free(Found { most: self.found[me].len(), evidence }))
+    }
+
+    /// The longest agreement, and where it is.
+    fn places(&self, ask: &Ask<'_>, settings: &LookupSettings) -> (usize, Vec<Place<'_>>) {
+        let LookupSettings { longest, past, siblings, .. } = *settings;
         let tail = &ask.tokens[ask.tokens.len().saturating_sub(longest)..];
         let me = ask.id.index;
-        let mut best: Option<(Match, &Ngrams, bool)> = None;
-        let mut look = |text, sibling| {
-            if let Some(found) = Ngrams::find(text, tail, longest) {
-                // A longer match is better; of equal ones the first found.
-                if best.is_none_or(|(known, ..)| found.length > known.length) {
-                    best = Some((found, text, sibling));
-                }
+        let (mut length, mut places) = (0, Vec::new());
+        let mut look = |text, repeats, sibling| {
+            let found = Ngrams::find(text, tail, longest, length, Self::PLACES);
+            if found.length > length {
+                length = found.length;
+                places.clear();
             }
+            let room = Self::PLACES - places.len();
+            places.extend(found.next.into_iter().take(room).map(|next| Place { text, next, repeats, sibling }));
         };
         if past {
-            look(&self.own[me], false);
-            look(&self.prompt, false);
-            look(&self.reference, false);
+            look(&self.own[me], true, false);
+            look(&self.prompt, false, false);
+            look(&self.reference, false, false);
         }
         if siblings {
             let (before, after) = (&self.own[..me], &self.own[me + 1..]);
-            before.iter().chain(after).for_each(|text| look(text, true));
+            before.iter().chain(after).for_each(|text| look(text, false, true));
         }
-        let found = &mut self.found[me];
-        found.clear();
-        let Some((at, text, sibling)) = best else { return Offer::NONE };
-        let repeats = std::ptr::eq(text, &raw const self.own[me]);
-        found.extend(text.following(at, most.min(ask.room), repeats));
-        let length = at.length;
-        let evidence = if sibling { Evidence::Sibling { length } } else { Evidence::Match { length } };
-        Offer { most: found.len(), evidence, lag: None }
+        (length, places)
+    }
+
+    /// Adds what follows at most places, up to where they say different things; of equally many the first.
+    fn follow(places: &[Place<'_>], length: usize, most: usize, found: &mut Vec<u32>) -> Option<Evidence> {
+        let mut going: Vec<&Place<'_>> = places.iter().collect();
+        let mut evidence = None;
+        while found.len() < most {
+            let said = |place: &Place<'_>| place.text.following(place.next, found.len(), place.repeats);
+            going.retain(|place| said(place).is_some());
+            let count = |token| going.iter().filter(|place| said(place) == token).count();
+            let best = going.iter().map(|place| said(place)).rev().max_by_key(|&token| count(token)).flatten();
+            let Some(token) = best else { break };
+            let votes = Votes::of(count(Some(token)), going.len());
+            if evidence.is_none() {
+                let sibling = going.iter().any(|place| place.sibling);
+                let of = if sibling { Evidence::Sibling { length, votes } } else { Evidence::Match { length, votes } };
+                evidence = Some(of);
+            } else if votes == Votes::Split {
+                break;
+            }
+            going.retain(|place| said(place) == Some(token));
+            found.push(token);
+        }
+        evidence
     }
 }
 
@@ -152,7 +195,7 @@ impl Drafter for LookupDrafter {
             .collect()
     }
 
-    fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
+    fn propose(&mut self, asks: &[Ask<'_>], _: &[Offer], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
         let copied =
             |ask: &Ask<'_>| self.requests.get(&ask.id.request).map(|texts| texts.found[ask.id.index].as_slice());
         Ok(asks
@@ -179,5 +222,57 @@ impl Drafter for LookupDrafter {
 
     fn finish(&mut self, request: RequestId) {
         self.requests.remove(&request);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(all: &[&[u32]]) -> Vec<Ngrams> {
+        let index = |tokens: &&[u32]| {
+            let mut text = Ngrams::new(2);
+            text.extend(tokens);
+            text
+        };
+        all.iter().map(index).collect()
+    }
+
+    /// What follows 1, 2 in these texts, and on which evidence.
+    fn followed(all: &[&[u32]], most: usize) -> (Vec<u32>, Option<Evidence>) {
+        let texts = texts(all);
+        let mut places = Vec::new();
+        for text in &texts {
+            let found = text.find(&[1, 2], 8, 0, Texts::PLACES);
+            places.extend(found.next.into_iter().map(|next| Place { text, next, repeats: false, sibling: true }));
+        }
+        let mut found = Vec::new();
+        let evidence = Texts::follow(&places, 2, most, &mut found);
+        (found, evidence)
+    }
+
+    fn sibling(votes: Votes) -> Evidence {
+        Evidence::Sibling { length: 2, votes }
+    }
+
+    #[test]
+    fn a_draft_goes_on_while_all_places_agree() {
+        let (a, b): (&[u32], &[u32]) = (&[1, 2, 3, 4, 5, 6], &[1, 2, 3, 4, 7, 8]);
+        assert_eq!(followed(&[a], 16), (vec![3, 4, 5, 6], Some(sibling(Votes::One))));
+        assert_eq!(followed(&[a, b], 16), (vec![3, 4], Some(sibling(Votes::Two))));
+        assert_eq!(followed(&[a, a, b], 3), (vec![3, 4], Some(sibling(Votes::Many))));
+        assert_eq!(followed(&[a, a, a], 3), (vec![3, 4, 5], Some(sibling(Votes::Many))));
+        // A text that ends has no vote.
+        assert_eq!(followed(&[a, &[1, 2, 3]], 16), (vec![3, 4, 5, 6], Some(sibling(Votes::Two))));
+        assert_eq!(followed(&[&[1, 2]], 16), (vec![], None));
+    }
+
+    #[test]
+    fn where_places_differ_at_once_the_draft_is_what_most_say() {
+        let (a, b): (&[u32], &[u32]) = (&[1, 2, 3, 4, 5], &[1, 2, 9, 8, 7]);
+        assert_eq!(followed(&[a, b, b], 16), (vec![9, 8, 7], Some(sibling(Votes::Split))));
+        assert_eq!(followed(&[a, b], 16), (vec![3, 4, 5], Some(sibling(Votes::Split))), "of equally many the first");
+        // One text may say it several times.
+        assert_eq!(followed(&[&[1, 2, 3, 1, 2, 3, 1, 2, 4]], 1), (vec![3], Some(sibling(Votes::Split))));
     }
 }

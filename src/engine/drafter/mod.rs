@@ -7,12 +7,12 @@
 //!
 //! | drafter | proposes |
 //! |---|---|
-//! | draft model | one pass per draft position for all candidates; reads nothing before its first proposal |
+//! | draft model | a pass for each draft position, or one for all where it was trained for that (PARD) |
 //! | `lookup` | what followed the longest, then most recent match in own text, prompt and reference |
 //! | `sibling` | the same in the other candidates of the request, live and finished |
 //! | `chain` | a lookup where at least five tokens agree, the draft model elsewhere |
 //!
-//! A lookup's distribution has all mass on its token.
+//! A lookup's distribution has all mass on its token. A draft model reads nothing before its first proposal.
 //!
 //! A drafter is a row of [`DRAFTERS`] and a file with its rule. Names on the command line and in the tests
 //! come from the rows.
@@ -21,13 +21,16 @@ mod chain;
 mod lookup;
 mod model;
 mod ngrams;
+mod vocabulary;
 
 pub use chain::ChainDrafter;
 pub use lookup::{LookupChanges, LookupDrafter, LookupSettings};
 pub use model::ModelDrafter;
+pub use vocabulary::DraftVocabulary;
 
 use std::time::Duration;
 
+use super::draft_length::Auto;
 use super::event::RequestId;
 use super::profile::Times;
 use crate::backend::{BackendError, Candidate, ChoiceRules, Drafts, Footprint, SeqId};
@@ -58,15 +61,18 @@ pub const DRAFTERS: [NamedDrafter; 3] = [
         wants_model: false,
         new: |changes, _| Box::new(LookupDrafter::new(LookupSettings::SIBLING.with(changes))),
     },
-    NamedDrafter {
-        name: "chain",
-        wants_model: true,
-        new: |changes, model| match model {
-            Some(model) => Box::new(ChainDrafter::new(LookupSettings::ALL.with(changes), model)),
-            None => Box::new(LookupDrafter::new(LookupSettings::ALL.with(changes))),
-        },
-    },
+    CHAIN,
 ];
+
+/// What drafts where the user names a draft model, or nothing.
+pub const CHAIN: NamedDrafter = NamedDrafter {
+    name: "chain",
+    wants_model: true,
+    new: |changes, model| match model {
+        Some(model) => Box::new(ChainDrafter::new(LookupSettings::ALL.with(changes), model)),
+        None => Box::new(LookupDrafter::new(LookupSettings::ALL.with(changes))),
+    },
+};
 
 impl NamedDrafter {
     /// The drafter of this name.
@@ -127,34 +133,80 @@ pub enum Evidence {
     Match {
         /// Tokens that agree.
         length: usize,
+        /// What followed there.
+        votes: Votes,
     },
     /// The last `length` tokens of the candidate occurred in another candidate of the same prompt.
     Sibling {
         /// Tokens that agree.
         length: usize,
+        /// What followed there.
+        votes: Votes,
     },
+}
+
+/// How many places say what follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Votes {
+    /// They say different things.
+    Split,
+    /// One.
+    One,
+    /// Two, the same.
+    Two,
+    /// More than two, all the same.
+    Many,
+}
+
+impl Votes {
+    const ALL: [Self; 4] = [Self::Split, Self::One, Self::Two, Self::Many];
+
+    /// So many for the token, of so many.
+    pub fn of(count: usize, all: usize) -> Self {
+        match count {
+            _ if count < all => Self::Split,
+            0 | 1 => Self::One,
+            2 => Self::Two,
+            _ => Self::Many,
+        }
+    }
+
+    /// Share of accepted tokens that is believed, where that of one place is `share`.
+    fn belief(self, share: f64) -> f64 {
+        match self {
+            Self::Split => 0.5 * share,
+            Self::One => share,
+            Self::Two => 1.0 - 0.6 * (1.0 - share),
+            Self::Many => 1.0 - 0.4 * (1.0 - share),
+        }
+    }
 }
 
 impl Evidence {
     /// Lengths of a match that are told apart.
     const LENGTHS: usize = 8;
-    /// Number of kinds: the draft model, and every length of a match in text and in siblings.
-    pub const KINDS: usize = 1 + 2 * Self::LENGTHS;
+    /// Number of kinds: the draft model, and every length of a match with all votes, in text and in siblings.
+    pub const KINDS: usize = 1 + 2 * Self::LENGTHS * Votes::ALL.len();
 
     /// Index of its kind.
     pub fn kind(self) -> usize {
-        match self {
-            Self::Model => 0,
-            Self::Match { length } => length.clamp(1, Self::LENGTHS),
-            Self::Sibling { length } => Self::LENGTHS + length.clamp(1, Self::LENGTHS),
-        }
+        let (sibling, length, votes) = match self {
+            Self::Model => return 0,
+            Self::Match { length, votes } => (0, length, votes),
+            Self::Sibling { length, votes } => (1, length, votes),
+        };
+        let length = length.clamp(1, Self::LENGTHS) - 1;
+        1 + (sibling * Self::LENGTHS + length) * Votes::ALL.len() + votes as usize
     }
 
-    /// Share of accepted tokens that is believed of a kind before any are seen. The longer the match, the
-    /// surer. Hopeful of models: that it is less, drafts show; that it is more, nothing would.
+    /// Share of accepted tokens that is believed of a kind before any are seen. The longer the match and the
+    /// more places agree, the surer: `docs/performance.md` has figures of a real model. Hopeful of models: that
+    /// it is less, drafts show; that it is more, nothing would.
     pub fn belief(kind: usize) -> f64 {
-        const OF_MATCHES: [f64; Evidence::LENGTHS] = [0.2, 0.35, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85];
-        kind.checked_sub(1).map_or(0.8, |i| OF_MATCHES[i % Self::LENGTHS])
+        const OF_MATCHES: [f64; Evidence::LENGTHS] = [0.2, 0.4, 0.6, 0.7, 0.75, 0.8, 0.84, 0.9];
+        let Some(kind) = kind.checked_sub(1) else { return 0.8 };
+        let (length, votes) = (kind / Votes::ALL.len() % Self::LENGTHS, Votes::ALL[kind % Votes::ALL.len()]);
+        votes.belief(OF_MATCHES[length])
     }
 }
 
@@ -165,23 +217,72 @@ pub struct Offer {
     pub most: usize,
     /// Evidence for them.
     pub evidence: Evidence,
-    /// `None` if they cost nothing. Otherwise each takes a pass of the drafter, which has not read this many
-    /// tokens.
-    pub lag: Option<usize>,
+    /// What they cost.
+    pub passes: Passes,
+    /// What could be proposed for nothing in their place.
+    pub or: Option<Found>,
+}
+
+/// Tokens that cost nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Most tokens.
+    pub most: usize,
+    /// Evidence for them.
+    pub evidence: Evidence,
+}
+
+/// Passes of a drafter for the tokens of an offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passes {
+    /// None: they cost nothing.
+    None,
+    /// One for each token.
+    Each {
+        /// Tokens of the candidate that the drafter has not read.
+        lag: usize,
+    },
+    /// One for all of them.
+    Once {
+        /// The same.
+        lag: usize,
+    },
 }
 
 impl Offer {
     /// Nothing.
-    pub const NONE: Self = Self { most: 0, evidence: Evidence::Match { length: 0 }, lag: None };
+    pub const NONE: Self = Self::free(Found { most: 0, evidence: Evidence::Match { length: 0, votes: Votes::Split } });
 
-    /// Rows of the first pass: all that is not read, as long as that is no more than after a full acceptance.
-    pub fn drawn(&self) -> usize {
-        self.lag.map_or(0, |lag| lag.clamp(1, 2))
+    /// Of tokens that cost nothing.
+    pub const fn free(found: Found) -> Self {
+        Self { most: found.most, evidence: found.evidence, passes: Passes::None, or: None }
+    }
+
+    /// They cost nothing.
+    pub fn is_free(&self) -> bool {
+        self.passes == Passes::None
+    }
+
+    /// Tokens that are not read, and how many of them are no more than after a full acceptance.
+    fn lag(&self) -> (usize, usize) {
+        let (lag, usual) = match self.passes {
+            Passes::None => (0, 0),
+            Passes::Each { lag } => (lag, 2),
+            Passes::Once { lag } => (lag, Auto::LONGEST + 1),
+        };
+        (lag, lag.max(1).min(usual))
+    }
+
+    /// The pass that makes token `j`, and the rows that it takes for that.
+    pub fn pass(&self, j: usize) -> (usize, usize) {
+        let rows = if j == 0 { self.lag().1 } else { 1 };
+        (if matches!(self.passes, Passes::Once { .. }) { 0 } else { j }, rows)
     }
 
     /// Tokens that are only read.
     pub fn unread(&self) -> usize {
-        self.lag.map_or(0, |lag| lag.saturating_sub(2))
+        let (lag, drawn) = self.lag();
+        lag.saturating_sub(drawn)
     }
 }
 
@@ -209,9 +310,10 @@ pub trait Drafter: Send {
     /// Offers for every ask, in their order.
     fn offer(&mut self, asks: &[Ask<'_>]) -> Vec<Offer>;
 
-    /// Proposes `lengths[i]` tokens for ask i, in their order, no more than it has just offered; may be
-    /// fewer. At least one length is not 0.
-    fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError>;
+    /// Proposes `lengths[i]` tokens for ask i on `offers[i]`, in their order, no more than that says; may be
+    /// fewer. The offers are those that it has just made, or their free alternatives. At least one length is
+    /// not 0.
+    fn propose(&mut self, asks: &[Ask<'_>], offers: &[Offer], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError>;
 
     /// The candidate now has these tokens; what was proposed beyond them does not count.
     fn settle(&mut self, id: CandidateId, tokens: &[u32]);

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Offer};
-use crate::backend::{BackendError, Candidate, Drafts, Footprint, Network, Rows, SeqId, Span, Wanted, footprint};
+use super::vocabulary::AtHand;
+use super::{Ask, Beginning, CandidateId, DraftVocabulary, Drafter, Evidence, Offer, Passes};
+use crate::backend::{BackendError, Candidate, Drafts, Footprint, Network, Rows, SeqId, Span, Wanted, footprint, host};
+use crate::engine::draft_length::DraftLength;
 use crate::engine::event::RequestId;
 use crate::engine::profile::Times;
 use crate::engine::prompts::Prompts;
@@ -15,6 +17,8 @@ pub struct ModelDrafter {
     name: String,
     network: Box<dyn Network>,
     requests: HashMap<RequestId, Request>,
+    /// Tokens that are proposed; all where `None`.
+    proposed: Option<AtHand>,
     /// Prompts of requests that are over.
     prompts: Prompts,
 }
@@ -30,9 +34,27 @@ struct Request {
 }
 
 impl ModelDrafter {
+    /// At least as many tokens as a step adds to a candidate.
+    const MOST_OF_A_STEP: usize = DraftLength::LONGEST + 1;
+
     /// Drafts with `network`.
     pub fn new(name: impl Into<String>, network: Box<dyn Network>) -> Self {
-        Self { name: name.into(), network, requests: HashMap::new(), prompts: Prompts::default() }
+        Self { name: name.into(), network, requests: HashMap::new(), proposed: None, prompts: Prompts::default() }
+    }
+
+    /// Proposes these tokens only.
+    #[must_use]
+    pub fn proposing(mut self, tokens: DraftVocabulary) -> Self {
+        self.proposed = tokens.first(self.network.vocab_size()).map(AtHand::new);
+        self.shorten();
+        self
+    }
+
+    /// Tells the network which tokens are proposed now.
+    fn shorten(&mut self) {
+        if let Some(list) = self.proposed.as_mut().and_then(AtHand::changed) {
+            self.network.draft_from(&list);
+        }
     }
 
     fn sequence(&self, id: CandidateId) -> Option<SeqId> {
@@ -48,11 +70,6 @@ impl ModelDrafter {
     }
 }
 
-/// A token as a network with `vocab` ids can read it: padded vocabularies may differ in size.
-fn readable(token: u32, vocab: usize) -> u32 {
-    if (token as usize) < vocab { token } else { 0 }
-}
-
 impl Drafter for ModelDrafter {
     fn name(&self) -> &str {
         &self.name
@@ -60,8 +77,11 @@ impl Drafter for ModelDrafter {
 
     fn begin(&mut self, request: RequestId, beginning: &Beginning<'_>) {
         let vocab = self.network.vocab_size();
+        if let Some(proposed) = &mut self.proposed {
+            proposed.saw(request, beginning.prompt);
+        }
         let request_state = Request {
-            prompt: beginning.prompt.iter().map(|&token| readable(token, vocab)).collect(),
+            prompt: beginning.prompt.iter().map(|&token| host::readable(token, vocab)).collect(),
             n: beginning.n,
             room: beginning.room.min(self.network.context()),
             prompt_seq: None,
@@ -105,6 +125,7 @@ impl Drafter for ModelDrafter {
 
     fn offer(&mut self, asks: &[Ask<'_>]) -> Vec<Offer> {
         let mut prompts_to_read: Vec<RequestId> = Vec::new();
+        let at_once = self.network.drafts_at_once();
         asks.iter()
             .map(|ask| {
                 let Some(state) = self.requests.get(&ask.id.request) else { return Offer::NONE };
@@ -120,13 +141,15 @@ impl Drafter for ModelDrafter {
                 };
                 // To propose k tokens it reads everything and k − 1 of its own.
                 let most = ask.room.min((state.room + 1).saturating_sub(len));
-                Offer { most, evidence: Evidence::Model, lag: Some(lag) }
+                let passes = if at_once { Passes::Once { lag } } else { Passes::Each { lag } };
+                Offer { most, evidence: Evidence::Model, passes, or: None }
             })
             .collect()
     }
 
-    fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
+    fn propose(&mut self, asks: &[Ask<'_>], _: &[Offer], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
         self.prepare_all(asks, lengths)?;
+        self.shorten();
         let drawing = (0..asks.len()).filter(|&i| lengths[i] > 0);
         let (places, candidates): (Vec<usize>, Vec<Candidate<'_>>) =
             drawing.filter_map(|i| Some((i, asks[i].candidate(self.sequence(asks[i].id)?)))).unzip();
@@ -139,6 +162,10 @@ impl Drafter for ModelDrafter {
     }
 
     fn settle(&mut self, id: CandidateId, tokens: &[u32]) {
+        if let Some(proposed) = &mut self.proposed {
+            let written = tokens.len().saturating_sub(Self::MOST_OF_A_STEP);
+            proposed.saw(id.request, &tokens[written..]);
+        }
         if let Some(seq) = self.sequence(id) {
             // The last emitted token has no K/V yet; after a full acceptance neither has the last proposal.
             let valid = self.network.len(seq).min(tokens.len() - 1);
@@ -154,6 +181,9 @@ impl Drafter for ModelDrafter {
     }
 
     fn finish(&mut self, request: RequestId) {
+        if let Some(proposed) = &mut self.proposed {
+            proposed.finish(request);
+        }
         if let Some(state) = self.requests.remove(&request) {
             for seq in state.sequences.into_iter().flatten() {
                 self.network.close(seq);

@@ -13,13 +13,13 @@ pub struct Ngrams {
     before: Vec<u32>,
 }
 
-/// A place where the end of a text has occurred.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Places where the end of a text has occurred.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Match {
-    /// Index of the token that followed.
-    pub next: usize,
-    /// Number of tokens that agree.
+    /// Number of tokens that agree; 0 for no places.
     pub length: usize,
+    /// Indices of the tokens that followed, from the last occurrence to the first.
+    pub next: Vec<usize>,
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -51,11 +51,12 @@ impl Ngrams {
         self.tokens.len()
     }
 
-    /// The occurrence of the longest end of `tail` that something follows; of equally long ones the last.
-    /// Agreement beyond `longest` tokens does not count.
-    pub fn find(&self, tail: &[u32], longest: usize) -> Option<Match> {
-        let gram = tail.len().checked_sub(self.n).map(|from| &tail[from..])?;
-        let mut best: Option<Match> = None;
+    /// The last occurrences of the longest end of `tail` that something follows, at most `most`. Agreement
+    /// beyond `longest` tokens does not count, nor does any of fewer than `least`.
+    pub fn find(&self, tail: &[u32], longest: usize, least: usize, most: usize) -> Match {
+        let mut best = Match::default();
+        let Some(gram) = tail.len().checked_sub(self.n).map(|from| &tail[from..]) else { return best };
+        let least = least.max(self.n);
         let mut next = self.last.get(&hash(gram)).copied().unwrap_or(NOWHERE);
         for _ in 0..Self::DEPTH {
             if next == NOWHERE {
@@ -67,27 +68,26 @@ impl Ngrams {
                 let length =
                     self.tokens[..end].iter().rev().zip(tail.iter().rev()).take(longest).take_while(agree).count();
                 // Fewer than n agree only where two n-grams have one hash.
-                if length >= self.n && best.is_none_or(|best| length > best.length) {
-                    best = Some(Match { next: end, length });
-                    if length >= longest {
-                        break;
-                    }
+                if length >= least && length > best.length {
+                    best = Match { length, next: vec![end] };
+                } else if length >= least && length == best.length {
+                    best.next.push(end);
+                }
+                if best.length >= longest && best.next.len() >= most {
+                    break;
                 }
             }
             next = self.before[end - 1];
         }
+        best.next.truncate(most);
         best
     }
 
-    /// The `most` tokens that follow a match. Where `repeats`, a text that ends goes on with what was just
+    /// The token `ahead` of the one at `next`. Where `repeats`, a text that ends goes on with what was just
     /// read from it, as a text that repeats itself does.
-    pub fn following(&self, at: Match, most: usize, repeats: bool) -> Vec<u32> {
-        let rest = &self.tokens[at.next..];
-        if repeats {
-            rest.iter().copied().cycle().take(most).collect()
-        } else {
-            rest.iter().copied().take(most).collect()
-        }
+    pub fn following(&self, next: usize, ahead: usize, repeats: bool) -> Option<u32> {
+        let rest = &self.tokens[next..];
+        if repeats { rest.iter().cycle().nth(ahead).copied() } else { rest.get(ahead).copied() }
     }
 }
 
@@ -107,31 +107,39 @@ mod tests {
         ngrams
     }
 
+    fn matched(length: usize, next: &[usize]) -> Match {
+        Match { length, next: next.to_vec() }
+    }
+
     #[test]
-    fn the_longest_match_wins_then_the_most_recent() {
+    fn the_longest_matches_win_the_most_recent_first() {
         let text = index(1, &[1, 2, 3, 9, 2, 3, 8, 7, 3, 5, 7, 3, 6]);
-        // One token: the last 3 that something follows.
-        assert_eq!(text.find(&[4, 3], 8), Some(Match { next: 12, length: 1 }));
-        assert_eq!(text.find(&[2, 3], 8), Some(Match { next: 6, length: 2 }));
-        assert_eq!(text.find(&[1, 2, 3], 8), Some(Match { next: 3, length: 3 }));
-        assert_eq!(text.find(&[1, 2, 3], 2), Some(Match { next: 6, length: 2 }));
-        assert_eq!(text.find(&[4], 8), None);
+        // One token: every 3 that something follows.
+        assert_eq!(text.find(&[4, 3], 8, 1, 9), matched(1, &[12, 9, 6, 3]));
+        assert_eq!(text.find(&[4, 3], 8, 1, 2), matched(1, &[12, 9]));
+        assert_eq!(text.find(&[2, 3], 8, 1, 9), matched(2, &[6, 3]));
+        assert_eq!(text.find(&[1, 2, 3], 8, 1, 9), matched(3, &[3]));
+        assert_eq!(text.find(&[1, 2, 3], 2, 1, 9), matched(2, &[6, 3]));
+        assert_eq!(text.find(&[1, 2, 3], 8, 4, 9), Match::default());
+        assert_eq!(text.find(&[4], 8, 1, 9), Match::default());
     }
 
     #[test]
     fn the_end_of_the_text_itself_is_no_match_and_short_tails_find_nothing() {
-        assert_eq!(index(2, &[1, 2]).find(&[1, 2], 8), None);
-        assert_eq!(index(2, &[1, 2, 3]).find(&[2], 8), None);
-        assert_eq!(index(2, &[]).find(&[2, 3], 8), None);
+        assert_eq!(index(2, &[1, 2]).find(&[1, 2], 8, 1, 9), Match::default());
+        assert_eq!(index(2, &[1, 2, 3]).find(&[2], 8, 1, 9), Match::default());
+        assert_eq!(index(2, &[]).find(&[2, 3], 8, 1, 9), Match::default());
     }
 
     #[test]
     fn what_follows_may_repeat() {
         let text = index(1, &[1, 2, 3, 1, 2, 3]);
-        let at = text.find(&[1, 2, 3], 8).unwrap();
-        assert_eq!(at.next, 3);
-        assert_eq!(text.following(at, 7, true), [1, 2, 3, 1, 2, 3, 1]);
-        assert_eq!(text.following(at, 7, false), [1, 2, 3]);
+        let next = text.find(&[1, 2, 3], 8, 1, 9).next[0];
+        assert_eq!(next, 3);
+        let ahead = |repeats| (0..7).map(|ahead| text.following(next, ahead, repeats)).collect::<Option<Vec<_>>>();
+        assert_eq!(ahead(true), Some(vec![1, 2, 3, 1, 2, 3, 1]));
+        assert_eq!(ahead(false), None);
+        assert_eq!((text.following(next, 2, false), text.following(next, 3, false)), (Some(3), None));
     }
 
     proptest! {
@@ -141,9 +149,9 @@ mod tests {
                                    n in 1usize..4, longest in 3usize..8) {
             let agree = |end: usize| (0..longest.min(end).min(tail.len()))
                 .take_while(|&i| text[end - 1 - i] == tail[tail.len() - 1 - i]).count();
-            let want = (1..text.len()).map(|end| (agree(end), end)).filter(|&(length, _)| length >= n).max()
-                .map(|(length, next)| Match { next, length });
-            prop_assert_eq!(index(n, &text).find(&tail, longest), want);
+            let length = (1..text.len()).map(agree).max().filter(|&length| length >= n).unwrap_or(0);
+            let next = (1..text.len()).rev().filter(|&end| length > 0 && agree(end) == length).collect();
+            prop_assert_eq!(index(n, &text).find(&tail, longest, 1, 99), Match { length, next });
         }
     }
 }

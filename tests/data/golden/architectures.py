@@ -157,6 +157,11 @@ CASES = [
         layer_types=[SLIDING, FULL] * 2, swiglu_limit=7.0, rope_theta=150000.0, rope_scaling=dict(
             rope_type="yarn", factor=32.0, beta_fast=32.0, beta_slow=1.0, truncate=False,
             original_max_position_embeddings=64), initial_context_length=64, experts_per_token=2), 17000, gain=4.0),
+    # A draft model that drafts several tokens in one pass.
+    Case("qwen2-parallel", "qwen2", COMMON | dict(
+        architectures=["Qwen2ForCausalLM"], model_type="qwen2", intermediate_size=64, num_hidden_layers=2,
+        rope_theta=1000000.0, use_sliding_window=False, sliding_window=32, max_window_layers=2, rms_norm_eps=1e-6,
+        tie_word_embeddings=True, spd_type="pard", pard_token=2045), 18000, tail=1),
 ]
 
 if __name__ == "__main__":

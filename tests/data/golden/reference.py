@@ -23,6 +23,8 @@ NEW_TOKENS = 48        # length of every greedy continuation
 LONG_TAIL = 4          # logits are stored for this many last positions of the long prompt
 MIN_MARGIN = 1.5e-3    # smallest accepted gap between the two best logits of a step, in standard deviations
 SEEDS = 200            # so many are tried before giving up
+DRAFTS = 5             # tokens that a draft model with a mask drafts in one pass
+TOP = 16               # best tokens of each of its rows
 
 MODELS = Path(__file__).parent / "models"
 
@@ -37,7 +39,13 @@ class Case:
     gain: float = 2.5          # standard deviation of a linear layer's output for unit input
     post_norm: float = 0.0     # added to the weights of norms behind a layer
     min_distinct: int = 16     # smallest accepted number of distinct tokens in a continuation
+    tail: int | None = None    # logits are stored for this many last positions; None: of all but the long prompt
     measure_spread = False     # how far float64 is from float32
+
+    @property
+    def mask(self):
+        """The token in the place of those that are drafted in one pass."""
+        return self.config.get("pard_token")
 
     def full_config(self, ids):
         """The configuration of the text model. `ids`: vocab_size and the special tokens of the tokenizer."""
@@ -133,6 +141,15 @@ def full_logits(model, ids):
     return model(torch.tensor([ids]), use_cache=False).logits[0].float()
 
 
+def drafted(model, ids, mask):
+    """The logits that draft: of the last token, and of the masks behind it."""
+    rows = full_logits(model, ids + [mask] * (DRAFTS - 1))[-DRAFTS:]
+    for k in range(1, DRAFTS):
+        fewer = full_logits(model, ids + [mask] * (k - 1))[-k:]
+        assert torch.equal(fewer.argmax(-1), rows[:k].argmax(-1)) and torch.allclose(fewer, rows[:k], atol=1e-4), k
+    return rows
+
+
 def margin(logits):
     top = logits.topk(2).values
     return (top[:, 0] - top[:, 1]).min().item()
@@ -144,21 +161,34 @@ def acceptable(model, case, prompts, eos):
         tokens, steps = greedy(model, row["input_ids"])
         if margin(steps) < MIN_MARGIN * steps.std() or len(set(tokens)) < case.min_distinct or eos in tokens:
             return False
+        if case.mask is not None:
+            rows = drafted(model, row["input_ids"], case.mask)
+            if margin(rows) < MIN_MARGIN * rows.std() or (rows.topk(TOP).indices == case.mask).any():
+                return False
     return True
 
 
-def outputs(model, tok, prompts):
+def outputs(model, case, tok, prompts):
     """The expected outputs: a part for JSON and tensors."""
     info, tensors = {}, {}
     for key, row in prompts.items():
         text, ids = row["text"], row["input_ids"]
         logits, (tokens, steps) = full_logits(model, ids), greedy(model, ids)
         top = torch.log_softmax(steps, -1).topk(5)
-        tensors[f"{key}.logits"] = logits[-LONG_TAIL:].clone() if key == "long" else logits.clone()
+        tail = case.tail or (LONG_TAIL if key == "long" else len(ids))
+        tensors[f"{key}.logits"] = logits[-tail:].clone()
         tensors[f"{key}.step_top5_ids"] = top.indices.to(torch.int32)
         tensors[f"{key}.step_top5_logprobs"] = top.values.clone()
         info[key] = {"text": text, "input_ids": ids, "greedy_ids": tokens,
                      "greedy_text": tok.decode(tokens, skip_special_tokens=True), "min_margin": round(margin(steps), 5)}
+        if case.mask is not None:
+            rows = drafted(model, ids, case.mask)
+            best = rows.topk(TOP)
+            tensors[f"{key}.draft_top_ids"] = best.indices.to(torch.int32)
+            tensors[f"{key}.draft_top_logits"] = best.values.clone()
+            if key == "short":
+                tensors[f"{key}.draft_logits"] = rows[1:].clone()      # of the masks
+            info[key]["drafts"] = rows.argmax(-1).tolist()
     return info, tensors
 
 
@@ -198,7 +228,7 @@ def build(case):
         raise RuntimeError(f"{case.name}: no acceptable seed")
     save(folder, case, model)
     model = load(folder, case, type(model), config)
-    info, tensors = outputs(model, tok, prompts)
+    info, tensors = outputs(model, case, tok, prompts)
     save_file(tensors, folder / "expected.safetensors")
     expected = {"seed": seed, "architecture": published["architectures"][0], "stored_dtype": "bfloat16",
                 "tokenizer": reference["tokenizer"], "prompts": info,

@@ -7,6 +7,7 @@ use bass_tui::sampling::{
 };
 
 use super::VOCAB;
+use super::network::short;
 
 /// Mistakes of the verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +47,13 @@ pub enum BadDraft {
     NoTemperature,
     /// Drawn from logits rounded to bf16; q is made of those in f32.
     Rounded,
+    /// Drawn from a short list of tokens; q is the distribution over all.
+    ListUnsaid,
 }
 
 /// Those that ordinary numbers of draws show.
-pub const BAD_DRAFTS: &[BadDraft] = &[BadDraft::RawClaimed, BadDraft::ArgmaxDrawn, BadDraft::NoTemperature];
+pub const BAD_DRAFTS: &[BadDraft] =
+    &[BadDraft::RawClaimed, BadDraft::ArgmaxDrawn, BadDraft::NoTemperature, BadDraft::ListUnsaid];
 
 impl Fault {
     /// Verification with the mistake in it.
@@ -93,7 +97,7 @@ impl Fault {
 
 impl BadDraft {
     /// A proposal with the mistake in it.
-    pub fn draw(self, candidate: &Candidate<'_>, drafts: &[Draft], logits: &[f32]) -> Draft {
+    pub fn draw(self, candidate: &Candidate<'_>, drafts: &[Draft], logits: &[f32], ids: Option<&[u32]>) -> Draft {
         let sampling = *candidate.rules.sampling;
         let key = key(candidate, drafts.len());
         let of = |logits: &[f32], sampling: &Sampling| Distribution::new(logits, sampling, &[]);
@@ -111,6 +115,11 @@ impl BadDraft {
             Self::Rounded => {
                 let rounded: Vec<f32> = logits.iter().map(|&logit| half::bf16::from_f32(logit).to_f32()).collect();
                 (of(&rounded, &sampling).draw(key, Purpose::Draft), claimed)
+            }
+            Self::ListUnsaid => {
+                let ids = ids.unwrap_or(&[0, 2, 3]);
+                let drawn = Distribution::among(Some(ids), &short(logits, ids), &sampling, &[]);
+                (drawn.draw(key, Purpose::Draft), claimed)
             }
         };
         Draft { token, proposal: Proposal::Drawn(q) }

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bass_tui::backend::{BackendError, Candidate, Drafts, HostLogits, Network, NetworkInfo, Rows, SeqId, Wanted, host};
+use bass_tui::backend::{
+    BackendError, Candidate, Drafts, HostLogits, Network, NetworkInfo, Rows, SeqId, Shortlist, Wanted, host,
+};
 use bass_tui::sampling::{Accepted, Draft};
 
 use super::VOCAB;
@@ -24,6 +26,10 @@ pub struct Toy {
     context: usize,
     fault: Option<Fault>,
     bad_draft: Option<BadDraft>,
+    /// Tokens that drafts are drawn from.
+    shortlist: Option<Vec<u32>>,
+    /// Token in the place of those that are drafted in one pass.
+    mask: Option<u32>,
     delay: Duration,
     /// The pass that fails, counting down.
     failing: Option<usize>,
@@ -95,6 +101,8 @@ impl Toy {
             context: 512,
             fault: None,
             bad_draft: None,
+            shortlist: None,
+            mask: None,
             delay: Duration::ZERO,
             failing: None,
             watch: Watch::default(),
@@ -147,6 +155,11 @@ impl Toy {
         Self { bad_draft: Some(bad), ..self }
     }
 
+    /// Drafts take one pass, with this token in the place of each but the first.
+    pub fn at_once(self, mask: u32) -> Self {
+        Self { mask: Some(mask), ..self }
+    }
+
     /// Drafts stay in this memory.
     pub fn on(self, device: &Held) -> Self {
         Self { held: Some(device.clone()), ..self }
@@ -182,6 +195,11 @@ impl Held {
     }
 }
 
+/// The logits of these tokens.
+pub fn short(logits: &[f32], ids: &[u32]) -> Vec<f32> {
+    ids.iter().map(|&id| logits[id as usize]).collect()
+}
+
 impl HostLogits for Toy {
     fn logits(&self, row: usize) -> &[f32] {
         &self.logits[row]
@@ -189,8 +207,11 @@ impl HostLogits for Toy {
 
     fn draw(&self, candidate: &Candidate<'_>, drafts: &[Draft], row: usize) -> Draft {
         match self.bad_draft {
-            None => candidate.draw(drafts, self.logits(row)),
-            Some(bad) => bad.draw(candidate, drafts, self.logits(row)),
+            None => match &self.shortlist {
+                None => candidate.draw(drafts, self.logits(row), None),
+                Some(ids) => candidate.draw(drafts, &short(self.logits(row), ids), Some(ids)),
+            },
+            Some(bad) => bad.draw(candidate, drafts, self.logits(row), self.shortlist.as_deref()),
         }
     }
 
@@ -245,6 +266,14 @@ impl Network for Toy {
         NetworkInfo { device: "cpu", dtype: "f32", kernel: "toy", weights: 0, weight_bytes: 0, threads: 1 }
     }
 
+    fn drafts_at_once(&self) -> bool {
+        self.mask.is_some()
+    }
+
+    fn draft_from(&mut self, tokens: &Shortlist) {
+        self.shortlist = Some((0..tokens.first as u32).chain(tokens.more.iter().copied()).collect());
+    }
+
     fn open(&mut self, capacity: usize) -> Result<SeqId, BackendError> {
         let mut memory = self.watch.memory();
         Ok(memory.insert(Sequence { tokens: Vec::new(), shared: 0, capacity, is_fork: false }))
@@ -296,7 +325,10 @@ impl Network for Toy {
     }
 
     fn draft(&mut self, candidates: &[Candidate<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
-        let drafts = host::draft(self, candidates, lengths)?;
+        let drafts = match self.mask {
+            None => host::draft(self, candidates, lengths)?,
+            Some(mask) => host::draft_at_once(self, candidates, lengths, mask)?,
+        };
         Ok(match &self.held {
             None => drafts,
             Some(device) => device.keep(drafts),

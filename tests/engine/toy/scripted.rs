@@ -1,7 +1,7 @@
 //! A drafter that proposes what it is told to.
 
 use bass_tui::backend::{BackendError, Drafts};
-use bass_tui::engine::drafter::{Ask, Beginning, CandidateId, Evidence, Offer};
+use bass_tui::engine::drafter::{Ask, Beginning, CandidateId, Evidence, Found, Offer, Votes};
 use bass_tui::engine::{Drafter, RequestId};
 use bass_tui::sampling::Draft;
 
@@ -63,12 +63,13 @@ impl Drafter for Scripted {
         let step = self.step;
         self.offered = asks.iter().map(|ask| (self.script)(ask, step)).collect();
         self.step += 1;
-        let offer =
-            |tokens: &Vec<u32>| Offer { most: tokens.len(), evidence: Evidence::Match { length: 8 }, lag: None };
+        let offer = |tokens: &Vec<u32>| {
+            Offer::free(Found { most: tokens.len(), evidence: Evidence::Match { length: 8, votes: Votes::One } })
+        };
         self.offered.iter().map(offer).collect()
     }
 
-    fn propose(&mut self, _asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
+    fn propose(&mut self, _: &[Ask<'_>], _: &[Offer], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
         let stingy = self.stingy;
         let propose = |(tokens, &length): (&Vec<u32>, &usize)| {
             assert!(length <= tokens.len(), "never more than was offered");

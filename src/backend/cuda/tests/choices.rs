@@ -92,7 +92,7 @@ fn tokens_are_those_of_the_host() {
             for accept in [Accept::Coupled, Accept::Rejection] {
                 let what = format!("settings {number}, position {position}, {accept}");
                 let history = &HISTORY[..if sampling.repetition_penalty.is_some() { 6 } else { 0 }];
-                let draft = propose(&draft_logits, sampling, accept, key, history);
+                let draft = propose(Distribution::new(&draft_logits, sampling, history), accept, key);
                 let drawn = chosen(&gpu, &draft_logits, sampling, accept, key, Of { mode: 0, draft: 0, q: None });
                 assert_eq!(drawn.0, draft.token, "{what}: drafted");
                 let Proposal::Drawn(q) = &draft.proposal else { panic!("drawn") };
