@@ -6,9 +6,6 @@
 //! - `Drafts`: `Host` are tokens with their distributions in host memory. `Held` is the number of a batch in
 //!   a device's memory; a network on another device refuses it.
 //! - `HostLogits` is a capability; `host` has `draft` and `verify` for networks with it.
-//! - Trees: with `parents`, a row follows any earlier row of its span. It sees the path from the root to
-//!   itself, and its depth is its position. `keep` appends a path. Results are bit-equal to plain rows. No
-//!   drafter uses trees yet.
 //! - Alternatives (`ChoiceRules::alternatives`, `score`) are read off rows that are computed anyway, by the
 //!   host, for requests that ask. Networks without `tells_logits` refuse them beforehand.
 //! - `resize` cuts a prompt back to what the next one shares with it; forks of the old prompt keep their
@@ -71,19 +68,12 @@ pub struct Rows<'a> {
     /// The spans, in the order of their rows; their lengths add up to `tokens.len()`. A sequence occurs at
     /// most once.
     pub spans: &'a [Span],
-    /// `None`: the rows of a span follow one another. Else each is a node of a tree `[rows]` and follows the
-    /// row of its span with this number, which comes before it, or, with [`Rows::ROOT`], the position before
-    /// the span.
-    pub parents: Option<&'a [u32]>,
 }
 
 impl<'a> Rows<'a> {
-    /// Parent of a row that follows the position before its span.
-    pub const ROOT: u32 = u32::MAX;
-
     /// Rows of which each follows the one before.
     pub fn chain(tokens: &'a [u32], spans: &'a [Span]) -> Self {
-        Self { tokens, spans, parents: None }
+        Self { tokens, spans }
     }
 }
 
@@ -160,9 +150,8 @@ pub trait Network: Send {
     }
 
     /// Runs `rows` through the network, stores the K/V of each row and sets the length of every sequence to
-    /// `start + len` of its span; `start` must not be larger than that length was. Rows of a tree need room
-    /// for one position each, too, but count only once a path of them is [kept](Network::keep): the length
-    /// becomes `start`. Returns the number of rows of the wanted output, which are in row order.
+    /// `start + len` of its span; `start` must not be larger than that length was. Returns the number of
+    /// rows of the wanted output, which are in row order.
     fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError>;
 
     /// Drafts `lengths[i]` tokens for candidate i, all rounds in one call: reads the candidate's unread
@@ -213,10 +202,6 @@ pub trait Network: Send {
     /// length of the shared prompt, and not above the current length. It becomes the [cut
     /// point](Network::cut_point), which is `len` for rows since the last call.
     fn set_len(&mut self, seq: SeqId, len: usize);
-
-    /// Appends a path of the last pass's tree to the sequence: rows of its span, each the parent of the next,
-    /// from a root on. The tree's other rows are gone.
-    fn keep(&mut self, seq: SeqId, path: &[u32]) -> Result<(), BackendError>;
 
     /// Gives the sequence's memory back.
     fn close(&mut self, seq: SeqId);

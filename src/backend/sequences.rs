@@ -20,9 +20,6 @@ pub trait Regions {
     /// A region with room for `capacity` positions whose first `len` are those of this one.
     fn resized(&self, region: &Self::Region, len: usize, capacity: usize) -> Result<Self::Region, BackendError>;
 
-    /// Stores what is at one position at another one.
-    fn copy_position(&self, region: &mut Self::Region, from: usize, to: usize) -> Result<(), BackendError>;
-
     /// Bytes of a region.
     fn bytes(&self, region: &Self::Region) -> usize;
 }
@@ -46,8 +43,6 @@ pub struct Sequence<R> {
     pub len: usize,
     /// Largest `len`.
     pub limit: usize,
-    /// Parents of the rows of a tree that lie beyond `len`, until a path of them is kept.
-    tree: Vec<u32>,
 }
 
 impl<R> Sequence<R> {
@@ -80,7 +75,7 @@ impl<M: Regions> Sequences<M> {
             return Err(contract(format!("a sequence of {capacity} positions in a context of {context}")));
         }
         let own = Arc::new(self.regions.make(capacity)?);
-        Ok(self.insert(Sequence { shared: None, own, len: 0, limit: capacity, tree: Vec::new() }))
+        Ok(self.insert(Sequence { shared: None, own, len: 0, limit: capacity }))
     }
 
     /// See [`Network::fork`](crate::backend::Network::fork).
@@ -98,7 +93,7 @@ impl<M: Regions> Sequences<M> {
         // All regions before the first sequence: without memory for all of them there are none.
         let regions: Vec<_> = (0..n).map(|_| self.regions.make(tail)).collect::<Result<_, _>>()?;
         let shared = || Some(Shared { region: Arc::clone(&region), len });
-        let fork = |own| Sequence { shared: shared(), own: Arc::new(own), len, limit, tree: Vec::new() };
+        let fork = |own| Sequence { shared: shared(), own: Arc::new(own), len, limit };
         Ok(regions.into_iter().map(|own| self.insert(fork(own))).collect())
     }
 
@@ -117,7 +112,6 @@ impl<M: Regions> Sequences<M> {
             sequence.own = Arc::new(regions.resized(&sequence.own, len, capacity)?);
         }
         (sequence.len, sequence.limit) = (len, capacity);
-        sequence.tree.clear();
         Ok(())
     }
 
@@ -153,11 +147,8 @@ impl<M: Regions> Sequences<M> {
         if let Some(token) = rows.tokens.iter().find(|&&token| token as usize >= vocab_size) {
             return Err(contract(format!("token {token} in a vocabulary of {vocab_size}")));
         }
-        if rows.parents.is_some_and(|parents| parents.len() != total) {
-            return Err(contract(format!("parents of other rows than these {total}")));
-        }
         let mut seen = HashSet::new();
-        for (span, first) in rows.numbered() {
+        for span in rows.spans {
             let &Span { seq, start, len } = span;
             let sequence = self.get(seq)?;
             let (shared, valid, limit) = (sequence.shared_len(), sequence.len, sequence.limit);
@@ -172,20 +163,14 @@ impl<M: Regions> Sequences<M> {
             if Arc::strong_count(&sequence.own) > 1 {
                 return Err(contract(format!("rows for {seq:?} while it has forks")));
             }
-            let parents = rows.parents_of(first, len);
-            if !parents.iter().zip(0..).all(|(&parent, row)| parent < row || parent == Rows::ROOT) {
-                return Err(contract(format!("the parents {parents:?} of {span:?} do not come before their rows")));
-            }
         }
         Ok(())
     }
 
-    /// Sets the number of valid positions after a pass, and the tree that was stored beyond them, if it was
-    /// one.
-    pub fn advance(&mut self, id: SeqId, len: usize, tree: &[u32]) {
+    /// Sets the number of valid positions after a pass.
+    pub fn advance(&mut self, id: SeqId, len: usize) {
         if let Some(sequence) = self.open.get_mut(&id) {
             sequence.len = len;
-            sequence.tree = tree.to_vec();
         }
     }
 
@@ -194,30 +179,7 @@ impl<M: Regions> Sequences<M> {
     pub fn set_len(&mut self, id: SeqId, len: usize) {
         if let Some(sequence) = self.open.get_mut(&id) {
             sequence.len = len.clamp(sequence.shared_len(), sequence.len);
-            sequence.tree.clear();
         }
-    }
-
-    /// See [`Network::keep`](crate::backend::Network::keep).
-    pub fn keep(&mut self, id: SeqId, path: &[u32]) -> Result<(), BackendError> {
-        let (regions, sequence) = self.get_mut(id)?;
-        let mut parent = Rows::ROOT;
-        for &row in path {
-            if sequence.tree.get(row as usize) != Some(&parent) {
-                return Err(contract(format!("{path:?} is no path of the tree {:?} of {id:?}", sequence.tree)));
-            }
-            parent = row;
-        }
-        let from = sequence.len - sequence.shared_len();
-        let own =
-            Arc::get_mut(&mut sequence.own).ok_or_else(|| contract(format!("a path for {id:?}, which has forks")))?;
-        // In ascending order: a row's place in the path is never above its own.
-        for (to, &row) in path.iter().enumerate() {
-            regions.copy_position(own, from + row as usize, from + to)?;
-        }
-        sequence.len += path.len();
-        sequence.tree.clear();
-        Ok(())
     }
 
     /// Valid positions; 0 for a sequence that is not open.
@@ -246,19 +208,4 @@ impl<M: Regions> Sequences<M> {
 /// An error of the caller.
 pub fn contract(what: String) -> BackendError {
     BackendError::Contract(what)
-}
-
-impl<'a> Rows<'a> {
-    /// The spans with the number of their first row.
-    pub(super) fn numbered(&self) -> impl Iterator<Item = (&'a Span, usize)> + use<'a> {
-        self.spans.iter().scan(0, |rows, span| {
-            *rows += span.len;
-            Some((span, *rows - span.len))
-        })
-    }
-
-    /// Parents of `len` rows from row `first` on; none of chains.
-    pub(super) fn parents_of(&self, first: usize, len: usize) -> &'a [u32] {
-        self.parents.map_or(&[], |parents| &parents[first..first + len])
-    }
 }

@@ -9,10 +9,8 @@ use super::{SeqId, Span, Wanted};
 pub struct Piece {
     /// The sequence.
     pub seq: SeqId,
-    /// Where K/V of the first row is stored: its position, unless it is a node of a tree.
+    /// Position of the first row.
     pub start: usize,
-    /// Number of the first row in the whole pass.
-    pub row: usize,
     /// Number of rows.
     pub len: usize,
     /// How many of the last ones need logits, or hidden states.
@@ -22,7 +20,7 @@ pub struct Piece {
 /// Cuts the spans into lists of at most `most` rows.
 pub fn slabs(spans: &[Span], want: Wanted, most: usize) -> Vec<Vec<Piece>> {
     let mut slabs: Vec<Vec<Piece>> = Vec::new();
-    let (mut room, mut row) = (0, 0);
+    let mut room = 0;
     for span in spans {
         let end = span.start + span.len;
         let mut start = span.start;
@@ -38,10 +36,9 @@ pub fn slabs(spans: &[Span], want: Wanted, most: usize) -> Vec<Vec<Piece>> {
                 Wanted::All | Wanted::Hidden => len,
             };
             if let Some(slab) = slabs.last_mut() {
-                slab.push(Piece { seq: span.seq, start, row, len, wanted });
+                slab.push(Piece { seq: span.seq, start, len, wanted });
             }
             start += len;
-            row += len;
             room -= len;
         }
     }

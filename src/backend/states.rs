@@ -135,9 +135,6 @@ impl<M: StateMemory> States<M> {
 
     /// Checks what states ask of rows, before anything is changed.
     pub fn check(&self, rows: &Rows<'_>) -> Result<(), BackendError> {
-        if self.memory.is_some() && rows.parents.is_some() {
-            return Err(contract("rows of a tree, but the states of this model go from row to row".to_owned()));
-        }
         for span in rows.spans {
             let cut = self.cut_point(span.seq, span.start);
             if cut != span.start {

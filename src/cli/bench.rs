@@ -15,7 +15,7 @@ use super::progress::Line;
 use super::session::{Session, on_signal, unusable};
 use crate::engine::draft_length::POLICIES;
 use crate::engine::{DraftLength, GenerateOptions, MAX_CANDIDATES, StopRules};
-use crate::options::{Flags, MODELS, SAMPLING};
+use crate::options::{Flags, MODELS, SAMPLING, Settings};
 use crate::source::{Drafting, LocalModels, LocalSource, Prompt, Source};
 use measure::Plan;
 use report::Report;
@@ -44,6 +44,7 @@ EXAMPLES
   bass-tui bench                                           the built-in models
   bass-tui bench --model ~/models/main --draft ~/models/draft --batch 1,8 --draft-lengths plain,2,4,auto
   bass-tui bench --accept coupled,rejection --temperature 0.2 --json
+  bass-tui bench --drafters none,lookup,sibling,auto --draft-lengths plain,auto
   bass-tui bench --draft lookup --prompt \"$(cat stats.py)\" --max-tokens 128
   bass-tui bench --profile                                 measure the models anew for --draft-length auto and table
 
@@ -65,6 +66,9 @@ pub struct Args {
     /// [default: plain, 1 to 8 and every name, or plain where nothing drafts]
     #[arg(long, value_name = "K,K", help_heading = "What to measure", allow_negative_numbers = true)]
     draft_lengths: Option<String>,
+    /// Values of --draft to compare, in turns; each loads the models anew [default: the one of --draft]
+    #[arg(long, value_name = "NAME,NAME", help_heading = "What to measure")]
+    drafters: Option<String>,
     /// How drafts are accepted; coupled,rejection compares both
     #[arg(long, value_name = "rejection|coupled", default_value = "coupled", help_heading = "What to measure")]
     accept: String,
@@ -111,10 +115,15 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let session = Session::open(&args.options)?;
-    let mut plan = args.plan(&session.settings.generate)?;
+    let mut session = Session::open(&args.options)?;
+    let mut plan = args.plan(&session.settings)?;
     let kv_cache = if args.warm { usize::MAX } else { 0 };
-    let models = LocalModels { kv_cache, ..session.models()? };
+    let mut all = Vec::new();
+    for drafter in &plan.drafters {
+        session.settings.draft.clone_from(drafter);
+        all.push(LocalModels { kv_cache, ..session.models()? });
+    }
+    let models = &all[0];
     on_signal(|| {
         if Line::is_seen() {
             say(Line::CLEAR);
@@ -122,27 +131,29 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         std::process::exit(i32::from(INTERRUPTED));
     });
     if args.profile {
-        let (info, profile) = LocalSource::measure(&models, PROFILE).map_err(|error| unusable(&error))?;
+        let (info, profile) = LocalSource::measure(models, PROFILE).map_err(|error| unusable(&error))?;
         print(&if args.json { profile::json(&info, &profile) } else { profile::text(&info, &profile) })?;
         return Ok(0);
     }
-    plan.lengths = args.lengths(&models)?;
-    let source = LocalSource::open(&models).map_err(|error| unusable(&error))?;
+    plan.lengths = args.lengths(&all)?;
+    let open = |models| LocalSource::open(models).map_err(|error| unusable(&error));
+    let sources = all.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let mut line = Line::new(false);
-    let runs = plan.measure(&source, &mut |progress| {
+    let runs = plan.measure(&sources, &mut |progress| {
         if line.due().is_some() {
             line.draw(&progress.text());
         }
     })?;
     drop(line);
-    let report = Report::new(&plan, source.info(), runs);
+    let report = Report::new(&plan, sources[0].info(), runs);
     print(&if args.json { report.json() } else { report.text() })?;
     Ok(0)
 }
 
 impl Args {
     /// The plan of the flags, without the draft lengths.
-    fn plan(&self, chosen: &GenerateOptions) -> Result<Plan, Failure> {
+    fn plan(&self, settings: &Settings) -> Result<Plan, Failure> {
+        let chosen = &settings.generate;
         if self.max_tokens == 0 {
             return Err(Failure::input("--max-tokens is 0, expected at least 1"));
         }
@@ -167,7 +178,12 @@ impl Args {
         };
         // Invalid lengths are reported before any file of a model is looked for.
         let lengths = self.lengths_asked()?.unwrap_or_default();
-        Ok(Plan { prompts, batches, accepts, lengths, repeats: self.repeat, options })
+        let drafter = |part: &str| (!part.is_empty()).then(|| part.to_owned());
+        let drafters = match &self.drafters {
+            None => vec![settings.draft.clone()],
+            Some(names) => once(list("--drafters", names, "values of --draft, such as none,lookup,auto", drafter)?),
+        };
+        Ok(Plan { prompts, batches, accepts, lengths, drafters, repeats: self.repeat, options })
     }
 
     fn lengths_asked(&self) -> Result<Option<Vec<DraftLength>>, Failure> {
@@ -178,9 +194,9 @@ impl Args {
     }
 
     /// The draft lengths to measure with these models.
-    fn lengths(&self, models: &LocalModels) -> Result<Vec<DraftLength>, Failure> {
+    fn lengths(&self, models: &[LocalModels]) -> Result<Vec<DraftLength>, Failure> {
         const PLAIN: DraftLength = DraftLength::Fixed(0);
-        let drafts = !matches!(models.draft, Drafting::None);
+        let drafts = models.iter().any(|models| !matches!(models.draft, Drafting::None));
         match self.lengths_asked()? {
             Some(asked) if drafts || asked == [PLAIN] => Ok(asked),
             Some(_) => Err(Failure::input(

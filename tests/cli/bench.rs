@@ -77,6 +77,24 @@ fn people_get_a_table_for_each_batch_and_rule() {
 }
 
 #[test]
+fn drafters_are_compared_in_turns() {
+    let world = World::new();
+    let args =
+        ["bench", "--drafters", "none,sibling", "--batch", "2", "--draft-lengths", "plain,3", "--max-tokens", "4"];
+    let more = ["--repeat", "1", "--prompt", "def f(a):"];
+    let report = world.run(&[&args[..], &more, &["--json"]].concat()).code(0).json();
+    assert_eq!(report["drafters"], json!(["none", "sibling"]));
+    let of = |run: &Value| (run["drafter"].as_u64().unwrap(), run["draft_length"].as_str().unwrap().to_owned());
+    let runs: Vec<_> = list(&report, "runs").iter().map(of).collect();
+    let mut sorted = runs.clone();
+    sorted.sort();
+    assert_eq!(sorted, [(0, "plain"), (1, "3"), (1, "plain")].map(|(at, length)| (at, length.to_owned())));
+    let text = world.run(&[&args[..], &more].concat()).code(0).out;
+    assert!(text.contains("batch 2, draft none, accept") && text.contains("batch 2, draft sibling, accept"), "{text}");
+    world.run(&["bench", "--drafters", "none,"]).refused(2, &["--drafters has ``"]);
+}
+
+#[test]
 fn without_a_drafter_only_plain_is_measured() {
     let world = World::new();
     let folder = model("llama");

@@ -3,6 +3,7 @@
 mod alternatives;
 mod architectures;
 mod batching;
+mod cut_back;
 #[path = "../shared/damage.rs"]
 mod damage;
 mod damaged_files;
@@ -27,4 +28,3 @@ mod skip;
 mod states;
 mod steps;
 mod toy;
-mod trees;

@@ -198,16 +198,6 @@ fn every_kernel_set_and_thread_count_gives_the_same_bits() {
 }
 
 #[test]
-fn trees_are_refused_with_a_sentence() {
-    let mut network = network(&model("qwen3-5"), Dtype::F32, 1);
-    let seq = network.open(8).expect("memory");
-    let spans = [Span { seq, start: 0, len: 2 }];
-    let rows = Rows { tokens: &[1, 2], spans: &spans, parents: Some(&[Rows::ROOT, 0]) };
-    let message = network.forward(&rows, Wanted::All).expect_err("a tree").to_string();
-    assert!(message.contains("rows of a tree"), "{message}");
-}
-
-#[test]
 fn states_are_counted() {
     // Four nets of four heads with a matrix of 16 x 24, in blocks of 16 columns, and three rows of 160
     // channels.

@@ -32,8 +32,6 @@ pub struct View<'a> {
     pub shared: Option<(&'a Region, usize)>,
     /// K/V from the end of the shared prompt on, those of the rows themselves included.
     pub own: &'a Region,
-    /// Of a single row that is a node of a tree: K/V of its path, and the position that it begins at.
-    pub path: Option<(&'a Region, usize)>,
     /// Position of the first row.
     pub start: usize,
     /// The rows, counted in the pass.
@@ -46,12 +44,8 @@ impl View<'_> {
     }
 
     /// K/V after the shared prompt.
-    fn segments(&self, layer: usize, path_layer: usize) -> impl Iterator<Item = Segment<'_>> {
-        let end = self.path.map_or(usize::MAX, |(_, begins)| begins);
-        let own = Segment { region: self.own, layer, positions: self.shared_len()..end };
-        let path =
-            self.path.map(|(region, begins)| Segment { region, layer: path_layer, positions: begins..usize::MAX });
-        [own].into_iter().chain(path)
+    fn own(&self, layer: usize) -> Segment<'_> {
+        Segment { region: self.own, layer, positions: self.shared_len()..usize::MAX }
     }
 
     fn same_prompt(&self, other: &View<'_>) -> bool {
@@ -94,8 +88,6 @@ pub struct Attention<'a> {
     pub spec: &'a spec::Attention,
     /// Number of the block whose keys and values are read.
     pub layer: usize,
-    /// Number of the layer in the K/V of paths.
-    pub path_layer: usize,
     /// Of each query head.
     pub sinks: Option<&'a [f32]>,
     /// One for each thread of the pool.
@@ -284,7 +276,7 @@ impl Unit<'_> {
         }
         let scores = first(scores, self.queries() * score_stride);
         let products = ChunkProducts { attention: self.attention, head: self.head, score_stride, width, from };
-        let (layer, path_layer) = (self.attention.layer, self.attention.path_layer);
+        let layer = self.attention.layer;
         let shared = views.first().and_then(|view| view.shared).filter(|(_, len)| *len > begin);
         let shared = shared.map(|(region, len)| Segment { region, layer, positions: 0..len });
 
@@ -296,10 +288,8 @@ impl Unit<'_> {
             let at = (rows.start - tile.rows.start) * group..(rows.end - tile.rows.start) * group;
             let q = &q[at.start * width..at.end * width];
             let scores = &mut scores[at.start * score_stride..at.end * score_stride];
-            for segment in view.segments(layer, path_layer) {
-                let Range { start, end: last } = segment.positions;
-                products.scores(q, scores, &segment, begin.max(start)..end.min(last).min(seen(view, rows.end)));
-            }
+            let own = view.own(layer);
+            products.scores(q, scores, &own, begin.max(own.positions.start)..end.min(seen(view, rows.end)));
         }
 
         // The softmax, normalised at the end.
@@ -332,21 +322,20 @@ impl Unit<'_> {
             None => to.sums.fill(0.0),
         }
         for (view, rows) in rows_of(views, tile) {
-            for segment in view.segments(layer, path_layer) {
-                let first = begin.max(segment.positions.start);
-                let last = end.min(segment.positions.end).max(first);
-                let limit = |row: usize| seen(view, row + 1).clamp(first, last);
-                for start in rows.clone().step_by(rows_at_once) {
-                    let rows = start..rows.end.min(start + rows_at_once);
-                    let common = limit(rows.start);
-                    let at = (rows.start - tile.rows.start) * group..(rows.end - tile.rows.start) * group;
+            let own = view.own(layer);
+            let first = begin.max(own.positions.start);
+            let last = end.max(first);
+            let limit = |row: usize| seen(view, row + 1).clamp(first, last);
+            for start in rows.clone().step_by(rows_at_once) {
+                let rows = start..rows.end.min(start + rows_at_once);
+                let common = limit(rows.start);
+                let at = (rows.start - tile.rows.start) * group..(rows.end - tile.rows.start) * group;
+                let (s, o) = products.of_queries(scores, to.sums, at);
+                products.sum(s, o, Mode::Continue, &own, first..common);
+                for row in rows.start + 1..rows.end {
+                    let at = (row - tile.rows.start) * group..(row - tile.rows.start + 1) * group;
                     let (s, o) = products.of_queries(scores, to.sums, at);
-                    products.sum(s, o, Mode::Continue, &segment, first..common);
-                    for row in rows.start + 1..rows.end {
-                        let at = (row - tile.rows.start) * group..(row - tile.rows.start + 1) * group;
-                        let (s, o) = products.of_queries(scores, to.sums, at);
-                        products.sum(s, o, Mode::Continue, &segment, common..limit(row));
-                    }
+                    products.sum(s, o, Mode::Continue, &own, common..limit(row));
                 }
             }
         }

@@ -45,23 +45,6 @@ impl Layout {
         Self { layers: all.into() }
     }
 
-    /// A layer of each kind that there is.
-    pub fn kinds(&self) -> Self {
-        let mut kinds: Vec<(usize, usize)> = Vec::new();
-        for layer in &*self.layers {
-            if !kinds.contains(&(layer.heads, layer.width)) {
-                kinds.push((layer.heads, layer.width));
-            }
-        }
-        Self::new(kinds.into_iter())
-    }
-
-    /// Which of these layers is like that layer of `other`.
-    pub fn like(&self, other: &Self, layer: usize) -> usize {
-        let Layer { heads, width, .. } = other.layers[layer];
-        self.layers.iter().position(|layer| (layer.heads, layer.width) == (heads, width)).unwrap_or(0)
-    }
-
     /// Channels of keys and panels of values of a position.
     fn sizes(&self) -> (usize, usize) {
         self.layers.last().map_or((0, 0), |layer| layer.after())
@@ -129,19 +112,6 @@ impl Region {
         }
     }
 
-    /// Key and value `[heads * head_dim]` at `position`, as they were stored.
-    pub fn load(&self, layer: usize, position: usize) -> (Vec<f32>, Vec<f32>) {
-        let Layer { heads, width, .. } = self.layout.layers[layer];
-        let (mut key, mut value) = (Vec::new(), Vec::new());
-        for head in 0..heads {
-            let panel = &self.keys(layer, head)[position / NR * width..][..width];
-            key.extend(panel.iter().map(|block| block.0[position % NR]));
-            let panels = self.values(layer, head).iter().skip(position).step_by(self.capacity);
-            value.extend(panels.flat_map(|block| block.0).take(width));
-        }
-        (key, value)
-    }
-
     /// A region with room for `capacity` positions whose first `len` are those of this one.
     fn resized(&self, len: usize, capacity: usize) -> Result<Self, BackendError> {
         let mut to = Self::new(&self.layout, capacity)?;
@@ -175,14 +145,6 @@ impl Regions for Layout {
 
     fn resized(&self, region: &Region, len: usize, capacity: usize) -> Result<Region, BackendError> {
         region.resized(len, capacity)
-    }
-
-    fn copy_position(&self, region: &mut Region, from: usize, to: usize) -> Result<(), BackendError> {
-        for layer in 0..self.layers.len() {
-            let (key, value) = region.load(layer, from);
-            region.store(layer, to, &key, &value);
-        }
-        Ok(())
     }
 
     fn bytes(&self, region: &Region) -> usize {

@@ -47,10 +47,10 @@ use std::sync::{Mutex, OnceLock};
 use attention::Scratch;
 use delta::state::Sizes;
 pub use gemm::Kernels;
-use kv::{Layout, Region};
+use kv::Layout;
 use load::CpuWeights;
 use pack::Packed;
-use pass::{Buffers, Node};
+use pass::Buffers;
 use pool::Pool;
 use shortlist::Panels;
 
@@ -94,8 +94,6 @@ pub struct CpuNetwork {
     states: States<Sizes>,
     /// Plans of the slab at hand, one for each piece.
     plans: Vec<Plan>,
-    /// Layers of the K/V of paths through trees: one of each kind.
-    paths: Layout,
     /// Working memory of attention, one for each thread.
     scratch: Vec<Mutex<Scratch>>,
     /// Working memory of a pass.
@@ -111,8 +109,6 @@ pub struct CpuNetwork {
     short: bool,
     /// Inputs of the head for the rows of the last pass, if they were wanted, `[rows, width]`.
     hidden: Vec<f32>,
-    /// The rows of the pass as nodes of trees; none of a pass over chains.
-    nodes: Vec<Node>,
 }
 
 impl CpuNetwork {
@@ -137,10 +133,9 @@ impl CpuNetwork {
         }));
         Ok(Self {
             rotary: RotaryTables::new(&spec.blocks),
-            sequences: Sequences::new(layout.clone(), spec.context),
+            sequences: Sequences::new(layout, spec.context),
             states: States::new(Sizes::of(&spec))?,
             plans: Vec::new(),
-            paths: layout.kinds(),
             scratch: (0..pool.threads()).map(|_| Mutex::default()).collect(),
             buffers: Buffers::default(),
             logits: Vec::new(),
@@ -148,7 +143,6 @@ impl CpuNetwork {
             shortlist: None,
             short: false,
             hidden: Vec::new(),
-            nodes: Vec::new(),
             spec,
             weights,
             storage,
@@ -175,7 +169,6 @@ impl CpuNetwork {
         };
         let floats = if want == Wanted::Hidden { 0 } else { wanted * self.width() };
         self.hidden.clear();
-        self.nodes = self.nodes(rows)?;
         if self.logits.len() < floats {
             let more = floats - self.logits.len();
             self.logits.try_reserve_exact(more).map_err(|_| BackendError::Memory { bytes: more * size_of::<f32>() })?;
@@ -197,10 +190,8 @@ impl CpuNetwork {
             }
             done += len;
         }
-        for (span, first) in rows.numbered() {
-            let tree = rows.parents_of(first, span.len);
-            let len = if rows.parents.is_some() { span.start } else { span.start + span.len };
-            self.sequences.advance(span.seq, len, tree);
+        for span in rows.spans {
+            self.sequences.advance(span.seq, span.start + span.len);
         }
         Ok(wanted)
     }
@@ -208,24 +199,6 @@ impl CpuNetwork {
     /// Logits of a row of the pass at hand.
     fn width(&self) -> usize {
         self.drawn_from().map_or(self.spec.vocab_size, <[u32]>::len)
-    }
-
-    /// The rows of trees with their places; none of chains.
-    fn nodes(&self, rows: &Rows<'_>) -> Result<Vec<Node>, BackendError> {
-        let mut nodes: Vec<Node> = Vec::new();
-        for (span, first) in rows.numbered() {
-            let shared = self.sequences.get(span.seq)?.shared_len();
-            for (&parent, row) in rows.parents_of(first, span.len).iter().zip(0..) {
-                let mut path = match parent {
-                    Rows::ROOT => Vec::new(),
-                    parent => nodes[first + parent as usize].path.clone(),
-                };
-                path.push(span.start - shared + row);
-                let region = Region::new(&self.paths, path.len())?;
-                nodes.push(Node { begins: span.start, path, region });
-            }
-        }
-        Ok(nodes)
     }
 }
 
@@ -333,10 +306,6 @@ impl Network for CpuNetwork {
 
     fn cut_point(&self, prompt: SeqId, len: usize) -> usize {
         self.states.cut_point(prompt, len)
-    }
-
-    fn keep(&mut self, seq: SeqId, path: &[u32]) -> Result<(), BackendError> {
-        self.sequences.keep(seq, path)
     }
 
     fn len(&self, seq: SeqId) -> usize {

@@ -7,7 +7,6 @@ use super::attention::{Attention, View};
 use super::delta::DeltaBuffers;
 use super::experts::{MlpBuffers, sized};
 use super::gemm::{Linear, Mode, Picked, linear, linear_of};
-use super::kv::Region;
 use super::ops;
 use super::quantized::InputBlock;
 use super::shortlist::Panels;
@@ -15,22 +14,6 @@ use crate::backend::slabs::{Piece, pieces};
 use crate::backend::weights::NormWeights;
 use crate::backend::{BackendError, Wanted};
 use crate::model::spec::{Block, Embedding, Head, Heads, Wiring};
-
-/// A row of a tree.
-pub struct Node {
-    /// Position of the tree's roots.
-    pub begins: usize,
-    /// Where, in the sequence's own region, K/V of the rows from the root to this one is stored.
-    pub path: Vec<usize>,
-    /// K/V of these rows back to back, of the layer that is being computed, in the layer of its kind.
-    pub region: Region,
-}
-
-impl Node {
-    fn position(&self) -> usize {
-        self.begins + self.path.len() - 1
-    }
-}
 
 /// Working memory of a pass; grows to the largest slab.
 #[derive(Default)]
@@ -128,7 +111,7 @@ impl CpuNetwork {
             linear(&self.pool, &self.kernels, there, narrow, sized(x, tokens.len() * hidden), quantized);
         }
         if let (Some(first), Some(table)) = (positions, &self.weights.positions) {
-            for (position, row) in self.positions(slab).zip(x.chunks_exact_mut(hidden)) {
+            for (position, row) in Self::positions(slab).zip(x.chunks_exact_mut(hidden)) {
                 let learned = &table[(first + position) * hidden..][..hidden];
                 row.iter_mut().zip(learned).for_each(|(x, learned)| *x += learned);
             }
@@ -144,7 +127,6 @@ impl CpuNetwork {
         let all: Vec<Range<usize>> = pieces(slab).map(|(_, rows)| rows).collect();
         for layer in 0..layers {
             self.project(layer, slab, buffers)?;
-            self.gather_paths(layer, slab)?;
             if layer + 1 < layers {
                 self.rest_of_block(layer, slab, &all, buffers)?;
                 continue;
@@ -168,29 +150,9 @@ impl CpuNetwork {
         Ok(())
     }
 
-    /// Collects K/V of a layer along the path to each node of a tree.
-    fn gather_paths(&mut self, layer: usize, slab: &[Piece]) -> Result<(), BackendError> {
-        let layer = self.spec.keys_of(layer);
-        let path_layer = self.paths.like(&self.sequences.regions, layer);
-        for piece in slab {
-            let own = &self.sequences.get(piece.seq)?.own;
-            for node in self.nodes.iter_mut().skip(piece.row).take(piece.len) {
-                for (to, &from) in node.path.iter().enumerate() {
-                    let (key, value) = own.load(layer, from);
-                    node.region.store(path_layer, to, &key, &value);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn position(&self, piece: &Piece, row: usize) -> usize {
-        self.nodes.get(piece.row + row).map_or(piece.start + row, Node::position)
-    }
-
     /// The positions of all rows of a slab.
-    fn positions<'a>(&'a self, slab: &'a [Piece]) -> impl Iterator<Item = usize> + 'a {
-        slab.iter().flat_map(|piece| (0..piece.len).map(|row| self.position(piece, row)))
+    fn positions(slab: &[Piece]) -> impl Iterator<Item = usize> {
+        slab.iter().flat_map(|piece| piece.start..piece.start + piece.len)
     }
 
     /// Widths of query, key and value of a row in a block.
@@ -227,7 +189,7 @@ impl CpuNetwork {
         let layer_qkv = Linear { weights: &block.qkv, bias: block.qkv_bias.as_deref(), mode: Mode::Store };
         linear(&self.pool, &self.kernels, layer_qkv, input, qkv, quantized);
 
-        let positions: Vec<usize> = self.positions(slab).collect();
+        let positions: Vec<usize> = Self::positions(slab).collect();
         let (rotary, growth) = (self.rotary.of(layer), self.spec.blocks[layer].attention.query_growth);
         let value_norm = self.spec.blocks[layer].attention.value_norm;
         ops::for_rows(&self.pool, qkv, stride, |row, qkv| {
@@ -339,19 +301,13 @@ impl CpuNetwork {
         let mut before = 0;
         for ((piece, of), wanted) in pieces(slab).zip(rows) {
             let sequence = self.sequences.get(piece.seq)?;
-            // The rows of a chain are seen together, every node of a tree along its own path.
-            let together = if self.nodes.is_empty() { wanted.len().max(1) } else { 1 };
-            for row in wanted.clone().step_by(together) {
-                let row = row - of.start;
-                views.push(View {
-                    shared: sequence.shared.as_ref().map(|shared| (&*shared.region, shared.len)),
-                    own: &sequence.own,
-                    path: self.nodes.get(piece.row + row).map(|node| (&node.region, node.begins)),
-                    start: self.position(piece, row),
-                    rows: before..before + together,
-                });
-                before += together;
-            }
+            views.push(View {
+                shared: sequence.shared.as_ref().map(|shared| (&*shared.region, shared.len)),
+                own: &sequence.own,
+                start: piece.start + wanted.start - of.start,
+                rows: before..before + wanted.len(),
+            });
+            before += wanted.len();
         }
         let attended = sized(attended, count * queries);
         let attention = &spec.attention;
@@ -361,7 +317,6 @@ impl CpuNetwork {
             heads: self.spec.heads_of(layer),
             spec: attention,
             layer: self.spec.keys_of(layer),
-            path_layer: self.paths.like(&self.sequences.regions, self.spec.keys_of(layer)),
             sinks: self.weights.blocks[layer].sinks.as_deref(),
             scratch: &self.scratch,
         }

@@ -79,14 +79,6 @@ impl Regions for Memory {
         Ok(to)
     }
 
-    fn copy_position(&self, region: &mut Region, from: usize, to: usize) -> Result<(), BackendError> {
-        for (before, floats) in self.parts() {
-            let at = |index| region.at() + ((before * region.capacity + index * floats) * FLOAT) as u64;
-            self.gpu.copy(at(from), at(to), floats * FLOAT)?;
-        }
-        Ok(())
-    }
-
     fn bytes(&self, region: &Region) -> usize {
         region.memory.bytes()
     }

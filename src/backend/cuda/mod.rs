@@ -1,7 +1,7 @@
 //! The CUDA backend: the forward pass of every architecture as launches of the kernels in `kernels/`, through
 //! the driver's own interface (`cudarc`), which is looked for at run time (`library`).
 //!
-//! `docs/performance.md` has its times on an H200. Trees are refused by name.
+//! `docs/performance.md` has its times on an H200.
 //!
 //! - `compile` turns `kernels/` into a binary for the GPU at hand, once, and keeps it in the cache folder. A
 //!   bundle (`bundle`) beside the program has binaries for six kinds of GPU. It is accepted only if it is
@@ -231,9 +231,6 @@ impl CudaNetwork {
     /// [`Network::forward`], where some tokens are in the memory of the GPU. What is likely to come again is
     /// left in the queue, to be started together with what follows.
     fn run(&mut self, rows: &Rows<'_>, want: Wanted, patches: &[Patch], again: Again) -> Result<usize, BackendError> {
-        if rows.parents.is_some() {
-            return Err(unsupported("a tree of drafts".to_owned()));
-        }
         self.sequences.check(rows, self.spec.vocab_size)?;
         self.states.check(rows)?;
         let wanted = match want {
@@ -259,7 +256,7 @@ impl CudaNetwork {
             done += len;
         }
         for span in rows.spans {
-            self.sequences.advance(span.seq, span.start + span.len, &[]);
+            self.sequences.advance(span.seq, span.start + span.len);
         }
         self.held = if want == Wanted::Hidden { 0 } else { wanted };
         Ok(wanted)
@@ -381,10 +378,6 @@ impl Network for CudaNetwork {
     fn set_len(&mut self, seq: SeqId, len: usize) {
         let len = self.states.settle(seq, len.min(self.sequences.len(seq)));
         self.sequences.set_len(seq, len);
-    }
-
-    fn keep(&mut self, seq: SeqId, path: &[u32]) -> Result<(), BackendError> {
-        self.sequences.keep(seq, path)
     }
 
     fn close(&mut self, seq: SeqId) {

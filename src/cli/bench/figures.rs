@@ -149,7 +149,7 @@ pub mod tests {
     use crate::source::Summary;
 
     pub fn setting(length: DraftLength) -> Setting {
-        Setting { batch: 2, accept: Accept::Coupled, length }
+        Setting { batch: 2, accept: Accept::Coupled, length, drafter: None }
     }
 
     /// A run of two candidates of ten tokens that took `decode_ms`.

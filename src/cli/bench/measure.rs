@@ -22,6 +22,8 @@ pub struct Plan {
     /// Acceptance rules.
     pub accepts: Vec<Accept>,
     pub lengths: Vec<DraftLength>,
+    /// Drafters that are compared, as `--draft` names them.
+    pub drafters: Vec<String>,
     /// Rounds that count.
     pub repeats: usize,
     /// Options shared by all runs.
@@ -36,6 +38,8 @@ pub struct Setting {
     /// Acceptance rule.
     pub accept: Accept,
     pub length: DraftLength,
+    /// Which of the drafters, where several are compared.
+    pub drafter: Option<usize>,
 }
 
 impl Setting {
@@ -52,10 +56,13 @@ impl Setting {
 
 impl Serialize for Setting {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut out = to.serialize_struct("Setting", 3)?;
+        let mut out = to.serialize_struct("Setting", 3 + usize::from(self.drafter.is_some()))?;
         out.serialize_field("batch", &self.batch)?;
         out.serialize_field("draft_length", &self.length_name())?;
         out.serialize_field("accept", &self.accept.to_string())?;
+        if let Some(drafter) = self.drafter {
+            out.serialize_field("drafter", &drafter)?;
+        }
         out.end()
     }
 }
@@ -109,19 +116,29 @@ impl Progress {
 }
 
 impl Plan {
-    /// All settings: the batches in their order, in each the acceptance rules, in each the lengths.
+    /// All settings: the batches in their order, in each the drafters, in each the acceptance rules, in each
+    /// the lengths, of which a drafter that is none has but plain.
     pub fn settings(&self) -> Vec<Setting> {
         self.batches.iter().flat_map(|&batch| self.settings_of(batch)).collect()
     }
 
     fn settings_of(&self, batch: usize) -> Vec<Setting> {
-        let of = |accept| self.lengths.iter().map(move |&length| Setting { batch, accept, length });
-        self.accepts.iter().flat_map(|&accept| of(accept)).collect()
+        let several = self.drafters.len() > 1;
+        let mut all = Vec::new();
+        for (number, name) in self.drafters.iter().enumerate() {
+            let drafter = several.then_some(number);
+            for &accept in &self.accepts {
+                let lengths =
+                    self.lengths.iter().filter(|&&of| !several || name != "none" || of == DraftLength::Fixed(0));
+                all.extend(lengths.map(|&length| Setting { batch, accept, length, drafter }));
+            }
+        }
+        all
     }
 
-    /// Measures everything on `source`, after a warm-up round that does not count. That round touches all
-    /// memory and lets `auto` learn. `tell` is called before every run.
-    pub fn measure(&self, source: &dyn Source, tell: &mut dyn FnMut(&Progress)) -> Result<Vec<Run>, Failure> {
+    /// Measures everything on `sources`, one for each drafter, after a warm-up round that does not count. That
+    /// round touches all memory and lets `auto` learn. `tell` is called before every run.
+    pub fn measure<S: Source>(&self, sources: &[S], tell: &mut dyn FnMut(&Progress)) -> Result<Vec<Run>, Failure> {
         let start = Instant::now();
         let each_round = self.settings().len() * self.prompts.len();
         let total = each_round * (self.repeats + 1);
@@ -135,7 +152,7 @@ impl Plan {
                     settings.rotate_left(first);
                     for next in settings {
                         tell(&Progress { done, total, warming_up: round == 0, next, elapsed: start.elapsed() });
-                        let summary = self.run(source, next, text)?;
+                        let summary = self.run(&sources[next.drafter.unwrap_or(0)], next, text)?;
                         done += 1;
                         // Round 0 is the warm-up.
                         if let Some(repeat) = round.checked_sub(1) {
@@ -149,7 +166,7 @@ impl Plan {
     }
 
     fn run(&self, source: &dyn Source, setting: Setting, prompt: &Prompt) -> Result<Summary, Failure> {
-        let Setting { batch: n, accept, length: draft_length } = setting;
+        let Setting { batch: n, accept, length: draft_length, drafter: _ } = setting;
         let options = GenerateOptions { n, draft_length, accept, ..self.options.clone() };
         let context = source.info().context;
         let room = |prompt: &str| {
@@ -214,6 +231,7 @@ mod tests {
             batches: vec![1, 4],
             accepts: vec![Accept::Coupled],
             lengths: vec![DraftLength::Fixed(0), DraftLength::Fixed(2), DraftLength::Auto],
+            drafters: vec!["auto".to_owned()],
             repeats: 2,
             options: GenerateOptions { max_tokens: 8, ..GenerateOptions::default() },
         }
@@ -221,10 +239,11 @@ mod tests {
 
     #[test]
     fn settings_take_turns_and_the_first_round_does_not_count() {
-        let (plan, source) = (plan(), Fake::default());
+        let (plan, sources) = (plan(), [Fake::default()]);
         let mut told = Vec::new();
-        let runs = plan.measure(&source, &mut |p| told.push((p.done, p.total, p.warming_up))).unwrap();
-        let asked = source.0.into_inner().unwrap();
+        let runs = plan.measure(&sources, &mut |p| told.push((p.done, p.total, p.warming_up))).unwrap();
+        let [Fake(asked)] = sources;
+        let asked = asked.into_inner().unwrap();
         assert_eq!((asked.len(), runs.len(), told.len()), (36, 24, 36));
         assert_eq!((told[0], told[35]), ((0, 36, true), (35, 36, false)));
         let firsts: Vec<DraftLength> = asked.chunks(6).map(|chunk| chunk[0].1).collect();
@@ -238,17 +257,29 @@ mod tests {
     }
 
     #[test]
+    fn drafters_take_turns_and_none_is_measured_once() {
+        let plan = Plan { drafters: ["none", "auto"].map(str::to_owned).to_vec(), repeats: 1, ..plan() };
+        let sources = [Fake::default(), Fake::default()];
+        let runs = plan.measure(&sources, &mut |_| {}).unwrap();
+        let [none, auto] = sources.map(|Fake(asked)| asked.into_inner().unwrap());
+        assert_eq!((none.len(), auto.len(), runs.len()), (8, 24, 16));
+        assert!(none.iter().all(|(_, length)| *length == DraftLength::Fixed(0)));
+        let of = |drafter| runs.iter().filter(|run| run.setting.drafter == Some(drafter)).count();
+        assert_eq!((of(0), of(1)), (4, 12));
+    }
+
+    #[test]
     fn candidates_that_cannot_have_all_their_tokens_are_refused() {
         let with = |max_tokens| Plan { options: GenerateOptions { max_tokens, ..plan().options }, ..plan() };
         for max_tokens in [95, 100] {
-            let failure = with(max_tokens).measure(&Fake::default(), &mut |_| {}).unwrap_err();
+            let failure = with(max_tokens).measure(&[Fake::default()], &mut |_| {}).unwrap_err();
             assert!(failure.code == 2 && failure.message.contains("at most 100 positions"), "{}", failure.message);
         }
     }
 
     #[test]
     fn progress_tells_the_time_that_is_left() {
-        let next = Setting { batch: 4, accept: Accept::Coupled, length: DraftLength::Auto };
+        let next = Setting { batch: 4, accept: Accept::Coupled, length: DraftLength::Auto, drafter: None };
         let progress =
             |warming_up| Progress { done: 20, total: 50, warming_up, next, elapsed: Duration::from_secs(10) };
         assert_eq!(progress(false).text(), "run 21 of 50: batch 4, draft length auto; 15 s left");

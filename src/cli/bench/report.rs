@@ -47,6 +47,8 @@ impl<'a> Report<'a> {
             seed: u64,
             repeat: usize,
             prompts: Vec<Shown<'a>>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            drafters: Option<&'a [String]>,
             runs: &'a [Run],
             summary: &'a [Figures],
         }
@@ -68,6 +70,7 @@ impl<'a> Report<'a> {
             seed: options.seed,
             repeat: self.plan.repeats,
             prompts: self.plan.prompts.iter().map(shown).collect(),
+            drafters: Some(&self.plan.drafters[..]).filter(|drafters| drafters.len() > 1),
             runs: &self.runs,
             summary: &self.figures,
         };
@@ -89,7 +92,8 @@ impl<'a> Report<'a> {
         );
         for rows in self.figures.chunk_by(|a, b| a.setting.plain() == b.setting.plain()) {
             out.push('\n');
-            table(&mut out, rows);
+            let drafter = rows.first().and_then(|row| self.plan.drafters.get(row.setting.drafter?));
+            table(&mut out, rows, drafter.map(String::as_str));
         }
         out + LEGEND
     }
@@ -115,13 +119,14 @@ fn several(n: usize, what: &str) -> String {
 }
 
 /// The table of one number of candidates and one acceptance rule.
-fn table(out: &mut String, rows: &[Figures]) {
+fn table(out: &mut String, rows: &[Figures], drafter: Option<&str>) {
     let Some(first) = rows.first() else { return };
     let prefills = || rows.iter().map(|row| row.prefill_ms);
     let _ = writeln!(
         out,
-        "batch {}, accept {}, prefill {} to {} ms",
+        "batch {}, {}accept {}, prefill {} to {} ms",
         first.setting.batch,
+        drafter.map_or(String::new(), |name| format!("draft {}, ", clean(name))),
         first.setting.accept,
         time(prefills().fold(f64::INFINITY, f64::min)),
         time(prefills().fold(0.0, f64::max))
@@ -209,6 +214,7 @@ mod tests {
             batches: vec![2],
             accepts: vec![Accept::Coupled],
             lengths: lengths.to_vec(),
+            drafters: vec!["auto".to_owned()],
             repeats: 3,
             options: GenerateOptions { max_tokens: 10, ..GenerateOptions::default() },
         }

@@ -297,7 +297,6 @@ impl Network for Toy {
         }
         self.logits.clear();
         let mut memory = self.watch.memory();
-        assert!(rows.parents.is_none(), "the engine has no trees yet");
         let mut tokens = rows.tokens.iter();
         let mut pass = Vec::new();
         for span in rows.spans {
@@ -349,10 +348,6 @@ impl Network for Toy {
 
     fn resize(&mut self, _prompt: SeqId, _len: usize, _capacity: usize) -> Result<(), BackendError> {
         Err(BackendError::Contract("a toy's prompts stay as they are".to_owned()))
-    }
-
-    fn keep(&mut self, _seq: SeqId, _path: &[u32]) -> Result<(), BackendError> {
-        Err(BackendError::Contract("a toy reads no trees".to_owned()))
     }
 
     fn len(&self, seq: SeqId) -> usize {

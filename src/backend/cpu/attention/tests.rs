@@ -57,13 +57,8 @@ fn attend(spec: &spec::Attention, border: usize, rows: usize, threads: usize, qu
     let width = HEADS.query * HEADS.dim;
     let scratch: Vec<Mutex<Scratch>> = (0..threads).map(|_| Mutex::default()).collect();
     let (shared, own) = (region(0..border), region(border..POSITIONS));
-    let view = View {
-        shared: (border > 0).then_some((&shared, border)),
-        own: &own,
-        path: None,
-        start: POSITIONS - rows,
-        rows: 0..rows,
-    };
+    let view =
+        View { shared: (border > 0).then_some((&shared, border)), own: &own, start: POSITIONS - rows, rows: 0..rows };
     let kernels = Kernels::best();
     let attention = Attention {
         pool: &pool,
@@ -71,7 +66,6 @@ fn attend(spec: &spec::Attention, border: usize, rows: usize, threads: usize, qu
         heads: HEADS,
         spec,
         layer: 0,
-        path_layer: 0,
         sinks: spec.sinks.then_some(&SINKS[..]),
         scratch: &scratch,
     };

@@ -134,7 +134,7 @@ fn layers_with_heads_of_their_own_have_places_of_their_own() {
         let Some(gpu) = emulator::gpu(order) else { return };
         let memory = memory(&gpu);
         let floats = |region: &<Memory as Regions>::Region| memory.bytes(region) / size_of::<f32>();
-        let mut region = memory.make(5).expect("memory");
+        let region = memory.make(5).expect("memory");
         assert_eq!(floats(&region), 5 * (2 * 2 * 3 + 2 * 8 + 2 * 2 * 3));
         let whole = |region: &<Memory as Regions>::Region| {
             let there = send(&gpu, &vec![0.0f32; floats(region)]);
@@ -146,11 +146,8 @@ fn layers_with_heads_of_their_own_have_places_of_their_own() {
         store(&gpu, &memory, (region.at(), 5), 1, 3);
         let found = whole(&region);
         assert!(same(&found, &expected(5, &[None, Some(1), Some(2), Some(3)])), "{found:?}");
-        memory.copy_position(&mut region, 3, 1).expect("copied");
-        let found = whole(&region);
-        assert!(same(&found, &expected(5, &[None, Some(3), Some(2), Some(3)])), "{found:?}");
         let wider = memory.resized(&region, 4, 9).expect("memory");
-        let (found, of_nine) = (whole(&wider), expected(9, &[None, Some(3), Some(2), Some(3)]));
+        let (found, of_nine) = (whole(&wider), expected(9, &[None, Some(1), Some(2), Some(3)]));
         // Memory behind the positions may hold anything.
         let known = found.iter().zip(&of_nine).all(|(a, b)| b.is_nan() || a.to_bits() == b.to_bits());
         assert!(found.len() == of_nine.len() && known, "{found:?}");
