@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::engine::GenerateOptions;
+use crate::engine::drafter::NamedDrafter;
 pub use crate::engine::{Event, FinishReason, StepStats, Summary};
 pub use local::{Drafting, LocalModels, LocalSource, Shared, SourceError};
 pub use server::{ServerError, ServerSource};
@@ -56,7 +57,7 @@ pub type EventSink = Box<dyn FnMut(Event) -> ControlFlow<()> + Send>;
 pub struct SourceInfo {
     /// Name of the main model.
     pub model: String,
-    /// Name of the draft model, or `none`.
+    /// Name of the draft model, of what looks up without one, or `none`.
     pub draft: String,
     /// `cpu`, `cuda` or the server's address.
     pub device: String,
@@ -74,10 +75,21 @@ pub struct SourceInfo {
 }
 
 impl SourceInfo {
+    /// `main + draft`, or `main` without a draft model.
+    pub fn pair(&self) -> String {
+        pair(&self.model, &self.draft)
+    }
+
     /// A server writes, which tells nothing of drafts and weights: its device is an address.
     pub fn is_served(&self) -> bool {
         self.device.contains("://")
     }
+}
+
+/// `main + draft`, or `main` where that names no model.
+pub fn pair(main: &str, draft: &str) -> String {
+    let is_model = !draft.is_empty() && draft != "none" && NamedDrafter::find(draft).is_none();
+    if is_model { format!("{main} + {draft}") } else { main.to_owned() }
 }
 
 /// Work of a source, and memory that it holds.
@@ -155,5 +167,16 @@ impl Ticket {
     /// The candidate has been cancelled, alone or with all.
     pub fn is_cancelled(&self, candidate: usize) -> bool {
         self.all.load(Ordering::Relaxed) || self.each.get(candidate).is_some_and(|c| c.load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pair;
+
+    #[test]
+    fn a_pair_names_models_only() {
+        assert_eq!(pair("main", "small"), "main + small");
+        assert!(["", "none", "lookup", "sibling"].iter().all(|draft| pair("main", draft) == "main"));
     }
 }

@@ -6,6 +6,7 @@ use super::taken;
 use crate::engine::FinishReason;
 use crate::history::{Kept, KeptCandidate, Tested, day_and_time};
 use crate::job::label;
+use crate::source::pair;
 use crate::untrusted::{clean, clean_line, framed};
 
 /// Most columns of a line of the head.
@@ -33,8 +34,6 @@ pub fn candidate(kept: &Kept, candidate: usize) -> String {
 /// Names and values of the head.
 pub fn head(kept: &Kept) -> Vec<(&'static str, String)> {
     let head = &kept.head;
-    let draft =
-        if head.draft.is_empty() || head.draft == "none" { String::new() } else { format!(" + {}", head.draft) };
     let device = format!("{} {}", head.device, head.dtype);
     let settings = head.settings.iter().map(|(name, value)| format!(", {name} {}", plain(value)));
     let mut lines = vec![
@@ -46,7 +45,7 @@ pub fn head(kept: &Kept) -> Vec<(&'static str, String)> {
                 |file| format!("{}:{}", file.display(), head.function.as_deref().unwrap_or_default()),
             ),
         ),
-        ("model", format!("{}{draft}, {}", head.model, device.trim())),
+        ("model", format!("{}, {}", pair(&head.model, &head.draft), device.trim())),
         ("settings", format!("n {}, seed {}{}", kept.generated(), head.seed, settings.collect::<String>())),
         ("tests", if head.tests.is_empty() { "none".to_owned() } else { head.tests.clone() }),
         (

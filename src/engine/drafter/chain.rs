@@ -10,7 +10,6 @@ use crate::engine::profile::Times;
 
 /// A lookup first, then another drafter for those candidates whose match is too short.
 pub struct ChainDrafter {
-    name: String,
     lookup: LookupDrafter,
     other: Box<dyn Drafter>,
 }
@@ -18,9 +17,7 @@ pub struct ChainDrafter {
 impl ChainDrafter {
     /// Lookups by `settings` before `other`.
     pub fn new(settings: LookupSettings, other: Box<dyn Drafter>) -> Self {
-        let name = format!("lookup, then {}", other.name());
-        let lookup = LookupDrafter::new(settings);
-        Self { name, lookup, other }
+        Self { lookup: LookupDrafter::new(settings), other }
     }
 }
 
@@ -35,8 +32,9 @@ fn is_trusted(offer: &Offer) -> bool {
 }
 
 impl Drafter for ChainDrafter {
+    /// That of the other one: lookups are no model.
     fn name(&self) -> &str {
-        &self.name
+        self.other.name()
     }
 
     fn begin(&mut self, request: RequestId, beginning: &Beginning<'_>) {

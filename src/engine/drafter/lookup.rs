@@ -138,12 +138,15 @@ impl Texts {
         let mut going: Vec<&Place<'_>> = places.iter().collect();
         let mut evidence = None;
         while found.len() < most {
-            let said = |place: &Place<'_>| place.text.following(place.next, found.len(), place.repeats);
-            going.retain(|place| said(place).is_some());
-            let count = |token| going.iter().filter(|place| said(place) == token).count();
-            let best = going.iter().map(|place| said(place)).rev().max_by_key(|&token| count(token)).flatten();
-            let Some(token) = best else { break };
-            let votes = Votes::of(count(Some(token)), going.len());
+            let follows = |place: &&Place<'_>| place.text.following(place.next, found.len(), place.repeats);
+            going.retain(|place| follows(place).is_some());
+            let said: Vec<u32> = going.iter().filter_map(follows).collect();
+            let Some(&first) = said.first() else { break };
+            let count = |token| said.iter().filter(|&&of| of == token).count();
+            let agreed = count(first) == said.len();
+            let most_said = || said.iter().rev().copied().max_by_key(|&token| count(token));
+            let token = if agreed { first } else { most_said().unwrap_or(first) };
+            let votes = Votes::of(count(token), said.len());
             if evidence.is_none() {
                 let sibling = going.iter().any(|place| place.sibling);
                 let of = if sibling { Evidence::Sibling { length, votes } } else { Evidence::Match { length, votes } };
@@ -151,7 +154,8 @@ impl Texts {
             } else if votes == Votes::Split {
                 break;
             }
-            going.retain(|place| said(place) == Some(token));
+            let mut of = said.iter();
+            going.retain(|_| of.next() == Some(&token));
             found.push(token);
         }
         evidence

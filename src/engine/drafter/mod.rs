@@ -8,7 +8,7 @@
 //! | drafter | proposes |
 //! |---|---|
 //! | draft model | a pass for each draft position, or one for all where it was trained for that (PARD) |
-//! | `lookup` | what followed the longest, then most recent match in own text, prompt and reference |
+//! | `lookup` | what most places of the longest match in own text, prompt and reference say, while they agree |
 //! | `sibling` | the same in the other candidates of the request, live and finished |
 //! | `chain` | a lookup where at least five tokens agree, the draft model elsewhere |
 //!

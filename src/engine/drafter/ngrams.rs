@@ -87,7 +87,8 @@ impl Ngrams {
     /// read from it, as a text that repeats itself does.
     pub fn following(&self, next: usize, ahead: usize, repeats: bool) -> Option<u32> {
         let rest = &self.tokens[next..];
-        if repeats { rest.iter().cycle().nth(ahead).copied() } else { rest.get(ahead).copied() }
+        let at = if repeats { ahead % rest.len().max(1) } else { ahead };
+        rest.get(at).copied()
     }
 }
 

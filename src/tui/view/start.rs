@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Look, bar, code, prompt, put, rule, title};
+use super::{Look, bar, code, prompt, put, rule};
 use crate::agreement::are_called;
 use crate::source::Prompt;
 use crate::tui::app::candidate::Scroll;
@@ -64,7 +64,7 @@ fn facts(state: &State, columns: usize) -> Vec<(&'static str, String, Role)> {
                 let plural = if info.threads == 1 { "" } else { "s" };
                 let _ = write!(words, ", {} thread{plural}", info.threads);
             }
-            ((text::one_line(&title::models(info)), Role::Title), Some(text::one_line(&words)))
+            ((text::one_line(&info.pair()), Role::Title), Some(text::one_line(&words)))
         }
     };
     let remark = state.picking.remark.as_ref().map(|words| ("function", text::one_line(words), Role::Hint));

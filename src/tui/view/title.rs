@@ -23,7 +23,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
         Loading::Opening => pieces.push(("loading the models".to_owned(), look.style(Role::Working))),
         Loading::Failed(_) => pieces.push(("no models".to_owned(), look.style(Role::Error))),
         Loading::Ready(info) => {
-            pieces.push((text::one_line(&models(info)), muted));
+            pieces.push((text::one_line(&info.pair()), muted));
             pieces.push((text::one_line(format!("{} {}", info.device, info.dtype).trim()), muted));
         }
     }
@@ -59,14 +59,5 @@ fn seen(state: &State, layout: &Layout) -> String {
     match (layout.panes.first(), layout.panes.last()) {
         (Some(first), Some(last)) => format!("{} to {} of {n}", label(first.candidate), label(last.candidate)),
         _ => String::new(),
-    }
-}
-
-/// `main + draft`.
-pub fn models(info: &crate::source::SourceInfo) -> String {
-    if info.draft.is_empty() || info.draft == "none" {
-        info.model.clone()
-    } else {
-        format!("{} + {}", info.model, info.draft)
     }
 }
