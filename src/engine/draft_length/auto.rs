@@ -293,6 +293,24 @@ mod tests {
         assert!(lengths[0] > 0 && lengths[1] == 0, "a pass would not pay: {lengths:?}");
     }
 
+    #[test]
+    fn a_free_alternative_is_taken_where_passes_do_not_pay_and_where_it_is_as_sure() {
+        let with = |length, votes| {
+            let found = Found { most: 16, evidence: Evidence::Sibling { length, votes } };
+            Slot { offer: Offer { or: Some(found), ..slot(1).offer }, left: 100 }
+        };
+        let chosen = |mut auto: Auto, of: Slot| {
+            let mut slots = [of];
+            let lengths = auto.choose(&mut slots, 0);
+            (lengths[0] > 0, slots[0].offer.is_free())
+        };
+        let slow = || auto(&[(1, 10.0), (8, 14.0)], 100.0, 0.9);
+        assert_eq!(chosen(slow(), with(8, Votes::One)), (true, true), "a pass takes ten of the main model's");
+        let quick = || auto(MEMORY_BOUND, 0.5, 0.8);
+        assert_eq!(chosen(quick(), with(2, Votes::One)), (true, false), "the draft model is surer");
+        assert_eq!(chosen(quick(), with(8, Votes::Many)), (true, true), "many places are");
+    }
+
     /// Pass times of the main model, ms of a pass of the drafter, share of accepted tokens.
     type Machine = (Points, f64, f64);
 
