@@ -277,6 +277,5 @@ class Parallel(unittest.TestCase):
         self.assertGreater((parallel.taught(by_teacher, given, wanted, positions) - 0.3 * by_text).min().item(), 0.05)
 
 
-
 if __name__ == "__main__":
     unittest.main()

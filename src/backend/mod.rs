@@ -75,6 +75,15 @@ impl<'a> Rows<'a> {
     pub fn chain(tokens: &'a [u32], spans: &'a [Span]) -> Self {
         Self { tokens, spans }
     }
+
+    /// Number of rows whose output is wanted.
+    fn wanted(&self, want: Wanted) -> usize {
+        match want {
+            Wanted::Nothing => 0,
+            Wanted::Last => self.spans.len(),
+            Wanted::All | Wanted::Hidden => self.tokens.len(),
+        }
+    }
 }
 
 /// Outputs of a pass.

@@ -67,7 +67,7 @@ pub struct Args {
     #[arg(long, value_name = "K,K", help_heading = "What to measure", allow_negative_numbers = true)]
     draft_lengths: Option<String>,
     /// Values of --draft to compare, in turns; each loads the models anew [default: the one of --draft]
-    #[arg(long, value_name = "NAME,NAME", help_heading = "What to measure")]
+    #[arg(long, value_name = "NAME,NAME", help_heading = "What to measure", conflicts_with = "profile")]
     drafters: Option<String>,
     /// How drafts are accepted; coupled,rejection compares both
     #[arg(long, value_name = "rejection|coupled", default_value = "coupled", help_heading = "What to measure")]

@@ -197,7 +197,7 @@ impl Engine {
             let reference = &group.options.reference;
             drafter.begin(group.id, &Beginning { prompt: &prompt, reference, n, room });
             let unread = total - drafter.reusable(group.id);
-            // Those that come will be written beside it.
+            // Requests that wait or join will be written beside it.
             let coming = self.waiting.iter().map(|(_, group)| group).chain(self.joining.iter().map(|j| &j.group));
             let others = self.live.len() + coming.map(|group| group.options.n).sum::<usize>();
             let auto = &self.choice.auto;

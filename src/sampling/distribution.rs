@@ -109,7 +109,8 @@ impl Distribution {
         Self { ids, probs: weights }
     }
 
-    /// The distribution over `ids` alone, ascending, of which these are the logits; over all where `None`.
+    /// The distribution over `ids` alone, ascending, with their logits `[ids]`; over all, `[vocab]`, where
+    /// `None`.
     pub fn among(ids: Option<&[u32]>, logits: &[f32], sampling: &Sampling, history: &[u32]) -> Self {
         let Some(ids) = ids else { return Self::new(logits, sampling, history) };
         let place = |id: &u32| ids.binary_search(id).ok().map(|at| at as u32);

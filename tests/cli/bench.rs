@@ -91,6 +91,7 @@ fn drafters_are_compared_in_turns() {
     assert_eq!(sorted, [(0, "plain"), (1, "3"), (1, "plain")].map(|(at, length)| (at, length.to_owned())));
     let text = world.run(&[&args[..], &more].concat()).code(0).out;
     assert!(text.contains("batch 2, draft none, accept") && text.contains("batch 2, draft sibling, accept"), "{text}");
+    world.run(&["bench", "--drafters", "none,auto", "--profile"]).code(2);
     world.run(&["bench", "--drafters", "none,"]).refused(2, &["--drafters has ``"]);
 }
 

@@ -162,11 +162,7 @@ impl CpuNetwork {
         (self.held, self.short) = (0, short);
         self.sequences.check(rows, self.spec.vocab_size)?;
         self.states.check(rows)?;
-        let wanted = match want {
-            Wanted::Nothing => 0,
-            Wanted::Last => rows.spans.len(),
-            Wanted::All | Wanted::Hidden => rows.tokens.len(),
-        };
+        let wanted = rows.wanted(want);
         let floats = if want == Wanted::Hidden { 0 } else { wanted * self.width() };
         self.hidden.clear();
         if self.logits.len() < floats {

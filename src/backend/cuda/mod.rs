@@ -233,11 +233,7 @@ impl CudaNetwork {
     fn run(&mut self, rows: &Rows<'_>, want: Wanted, patches: &[Patch], again: Again) -> Result<usize, BackendError> {
         self.sequences.check(rows, self.spec.vocab_size)?;
         self.states.check(rows)?;
-        let wanted = match want {
-            Wanted::Nothing => 0,
-            Wanted::Last => rows.spans.len(),
-            Wanted::All | Wanted::Hidden => rows.tokens.len(),
-        };
+        let wanted = rows.wanted(want);
         let width = if want == Wanted::Hidden { self.spec.embedding.width } else { self.spec.vocab_size };
         self.read = OnceLock::new();
         self.held = 0;

@@ -128,8 +128,7 @@ impl Plan {
         for (number, name) in self.drafters.iter().enumerate() {
             let drafter = several.then_some(number);
             for &accept in &self.accepts {
-                let lengths =
-                    self.lengths.iter().filter(|&&of| !several || name != "none" || of == DraftLength::Fixed(0));
+                let lengths = self.lengths.iter().filter(|&&of| name != "none" || of == DraftLength::Fixed(0));
                 all.extend(lengths.map(|&length| Setting { batch, accept, length, drafter }));
             }
         }

@@ -21,7 +21,7 @@ pub struct Slot {
 /// Expected tokens and time of a step.
 #[derive(Clone, Copy, Debug)]
 struct Forecast {
-    /// Tokens of all candidates.
+    /// Tokens of all candidates, one for each row of others.
     tokens: f64,
     /// Time, with this step's share of the drafter's catching up.
     ms: f64,
@@ -145,7 +145,7 @@ impl Auto {
     }
 
     fn plain(&self, live: usize, others: usize) -> Forecast {
-        Forecast { tokens: live as f64, ms: self.costs.main.ms(live + others), owed: 0.0 }
+        Forecast { tokens: (live + others) as f64, ms: self.costs.main.ms(live + others), owed: 0.0 }
     }
 
     /// Fastest drafts, their lengths and what they rest on; `None` where nothing can be drafted or nothing is
@@ -276,6 +276,9 @@ mod tests {
         assert!(!auto.would_draft((1, 0), 500, 400) && auto.would_draft((1, 0), 500, 20));
         (0..400).for_each(|_| auto.ended(300));
         assert!(auto.would_draft((1, 0), 500, 400) && !auto.would_draft((1, 0), 10, 400));
+        // Beside others rows are not cheap any more.
+        auto.costs.main = CostCurve::new([(1, 10.0), (4, 11.0), (64, 170.0)]);
+        assert!(auto.would_draft((1, 0), 500, 400) && !auto.would_draft((1, 11), 500, 400));
     }
 
     #[test]

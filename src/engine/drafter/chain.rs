@@ -32,7 +32,7 @@ fn is_trusted(offer: &Offer) -> bool {
 }
 
 impl Drafter for ChainDrafter {
-    /// That of the other one: lookups are no model.
+    /// Name of the draft model: lookups have none.
     fn name(&self) -> &str {
         self.other.name()
     }

@@ -242,7 +242,7 @@ mod tests {
         all.iter().map(index).collect()
     }
 
-    /// What follows 1, 2 in these texts, and on which evidence.
+    /// Draft behind 1, 2 in these texts, and its evidence.
     fn followed(all: &[&[u32]], most: usize) -> (Vec<u32>, Option<Evidence>) {
         let texts = texts(all);
         let mut places = Vec::new();

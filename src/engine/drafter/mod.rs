@@ -64,7 +64,7 @@ pub const DRAFTERS: [NamedDrafter; 3] = [
     CHAIN,
 ];
 
-/// What drafts where the user names a draft model, or nothing.
+/// The default: lookups, and the draft model if there is one.
 pub const CHAIN: NamedDrafter = NamedDrafter {
     name: "chain",
     wants_model: true,
@@ -133,14 +133,14 @@ pub enum Evidence {
     Match {
         /// Tokens that agree.
         length: usize,
-        /// What followed there.
+        /// Agreement of these places on the next token.
         votes: Votes,
     },
     /// The last `length` tokens of the candidate occurred in another candidate of the same prompt.
     Sibling {
         /// Tokens that agree.
         length: usize,
-        /// What followed there.
+        /// Agreement of these places on the next token.
         votes: Votes,
     },
 }
@@ -217,9 +217,9 @@ pub struct Offer {
     pub most: usize,
     /// Evidence for them.
     pub evidence: Evidence,
-    /// What they cost.
+    /// Passes of the drafter for them.
     pub passes: Passes,
-    /// What could be proposed for nothing in their place.
+    /// Free tokens that could be proposed in their place.
     pub or: Option<Found>,
 }
 
