@@ -40,6 +40,7 @@ mod weights;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::model::DraftHead;
 use crate::sampling::{Accepted, Scores};
 pub use choice::{Candidate, ChoiceRules, Drafts};
 pub use device::{Choice, DEVICES, choices, load, load_with_cache};
@@ -182,6 +183,25 @@ pub trait Network: Send {
     /// computed (FR-Spec, arXiv 2502.14856). A network that cannot goes on drawing from all.
     fn draft_from(&mut self, tokens: &Shortlist) {
         let _ = tokens;
+    }
+
+    /// Puts a draft head beside this network, before the first sequence. It reads hidden states of all rows from
+    /// then on.
+    fn attach(&mut self, head: &DraftHead, dtype: Dtype) -> Result<(), BackendError> {
+        let _ = (head, dtype);
+        let what = "a draft head that reads hidden states".to_owned();
+        Err(BackendError::Unsupported { device: self.info().device, what })
+    }
+
+    /// As [`draft`](Network::draft), with the draft head: each candidate has one unread token, behind others.
+    /// Nothing is read: the lengths of sequences stay as they are.
+    fn draft_with_head(
+        &mut self,
+        candidates: &[Candidate<'_>],
+        lengths: &[usize],
+    ) -> Result<Vec<Drafts>, BackendError> {
+        let _ = (candidates, lengths);
+        Err(BackendError::Contract("drafts of a head that is not there".to_owned()))
     }
 
     /// More of the logits can be read than what is drawn from them: alternatives to tokens, and

@@ -48,6 +48,34 @@ pub struct Weights<M, V> {
     pub blocks: Vec<BlockWeights<M, V>>,
 }
 
+/// Weights of a draft head.
+pub struct DraftHeadWeights<M, V> {
+    /// From the main model's states `[hidden, count * width]`.
+    pub states: M,
+    /// Of what comes out.
+    pub states_norm: NormWeights<V>,
+    pub blocks: Vec<BlockWeights<M, V>>,
+    pub final_norm: NormWeights<V>,
+    /// `[tokens, hidden]`; `None` where it is the main model's.
+    pub head: Option<M>,
+}
+
+impl<M, V> DraftHeadWeights<M, V> {
+    /// Packs the weights of `model`.
+    pub fn pack(model: &ModelWeights, packer: &impl Packer<Matrix = M, Vector = V>) -> Result<Self, BackendError> {
+        let walk = Walk { model, packer };
+        let weights = Self {
+            states: walk.matrix(&[Slot::States], MatrixRole::Block)?,
+            states_norm: walk.norm(Slot::StatesNorm, Slot::StatesNorm)?,
+            blocks: (0..model.spec.blocks.len()).map(|block| walk.block(block)).collect::<Result<_, _>>()?,
+            final_norm: walk.norm(Slot::FinalNorm, Slot::FinalNormBias)?,
+            head: if model.spec.head.tied { None } else { Some(walk.matrix(&[Slot::Head], MatrixRole::End)?) },
+        };
+        model.release_all();
+        Ok(weights)
+    }
+}
+
 /// Weights that make the inputs of blocks.
 pub struct LayerInputsWeights<M, V> {
     /// `[vocab_size, blocks * width]`.

@@ -174,8 +174,9 @@ impl Engine {
         self.main.as_mut()
     }
 
-    pub(super) fn drafter(&mut self) -> Option<&mut (dyn Drafter + 'static)> {
-        self.drafter.as_deref_mut()
+    /// The drafter and the main model.
+    pub(super) fn pair(&mut self) -> (Option<&mut (dyn Drafter + 'static)>, &mut dyn Network) {
+        (self.drafter.as_deref_mut(), self.main.as_mut())
     }
 
     /// Queues a request. Its events come out of [`step`](Self::step); the last one is `Done` or `Failed`.

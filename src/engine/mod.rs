@@ -37,7 +37,7 @@ mod stop;
 
 pub use batch::Engine;
 pub use draft_length::DraftLength;
-pub use drafter::{ChainDrafter, DraftVocabulary, Drafter, LookupDrafter, LookupSettings, ModelDrafter};
+pub use drafter::{ChainDrafter, DraftVocabulary, Drafter, HeadDrafter, LookupDrafter, LookupSettings, ModelDrafter};
 pub use event::{Event, FinishReason, RequestId, StepStats, Summary, thoughts_took_all};
 pub use profile::Profile;
 pub(crate) use rank::{Standing, rank};

@@ -109,8 +109,8 @@ impl Engine {
         let text = self.tokenizer().encode(SAMPLE_PROMPTS[1]).ok().filter(|text| !text.is_empty()).unwrap_or(vec![0]);
         let (main, _) = curve(self.main_network(), Pass::Main, &MAIN_ROWS, &text, budget / 2)?;
         let mut profile = Profile { main, ..Profile::default() };
-        if let Some(drafter) = self.drafter() {
-            (profile.draft, profile.read) = drafter.measure(&text, budget / 4)?;
+        if let (Some(drafter), main) = self.pair() {
+            (profile.draft, profile.read) = drafter.measure(main, &text, budget / 4)?;
             profile.survival = self.sample(budget.saturating_sub(start.elapsed()))?;
         }
         profile.tabulate();
@@ -156,6 +156,11 @@ pub enum Pass {
     Main,
     /// Drafting: one row and one draw per candidate.
     Draft,
+    /// Drafting with the draft head: one draw per candidate.
+    Head {
+        /// Rows for each of them.
+        rows: usize,
+    },
 }
 
 /// Milliseconds of passes by rows, and of a row that is only read.
@@ -228,6 +233,7 @@ impl Passes<'_> {
         }
         let (candidates, each) = match self.pass {
             Pass::Draft => (widest, 1),
+            Pass::Head { rows } => (widest, rows),
             Pass::Main => (Self::CANDIDATES, widest.div_ceil(Self::CANDIDATES)),
         };
         self.forks = self.network.fork(self.prompt, candidates, each)?;
@@ -279,6 +285,7 @@ impl Passes<'_> {
         match self.pass {
             Pass::Main => drop(self.network.verify(&candidates, &drafts)?),
             Pass::Draft => drop(self.network.draft(&candidates, &vec![1; count])?),
+            Pass::Head { .. } => drop(self.network.draft_with_head(&candidates, &vec![1; count])?),
         }
         let ms = start.elapsed().as_secs_f64() * 1e3;
         for candidate in &candidates {

@@ -107,7 +107,7 @@ impl Engine {
         let asks: Vec<Ask<'_>> = self
             .live
             .iter()
-            .map(|s| Ask { id: s.id, tokens: &s.tokens, room: s.room(context), rules: s.rules(vocab) })
+            .map(|s| Ask { id: s.id, seq: s.seq, tokens: &s.tokens, room: s.room(context), rules: s.rules(vocab) })
             .collect();
         let mut offers = drafter.offer(&asks);
 
@@ -126,13 +126,16 @@ impl Engine {
         let free: Vec<usize> = (0..live).filter(|&i| wanted[i].is_none()).collect();
         if !free.is_empty() {
             let others = live - free.len() + lengths.iter().sum::<usize>();
-            let mut slots: Vec<Slot> = free
-                .iter()
-                .map(|&i| Slot {
-                    offer: Offer { most: offers[i].most.min(asks[i].room), ..offers[i] },
-                    left: self.choice.auto.expected(asks[i].room),
-                })
-                .collect();
+            // While others are about to be written beside them, a prompt is not read for drafts: with all of
+            // them there they may not pay.
+            let others_come = !self.waiting.is_empty() || !self.joining.is_empty();
+            let offer = |i: usize| {
+                let offer: Offer =
+                    if others_come && offers[i].unread() > 0 { offers[i].free_part() } else { offers[i] };
+                Offer { most: offer.most.min(asks[i].room), ..offer }
+            };
+            let mut slots: Vec<Slot> =
+                free.iter().map(|&i| Slot { offer: offer(i), left: self.choice.auto.expected(asks[i].room) }).collect();
             let chosen = self.choice.auto.choose(&mut slots, others);
             for (i, (length, slot)) in free.into_iter().zip(chosen.into_iter().zip(slots)) {
                 (lengths[i], offers[i]) = (length, slot.offer);
@@ -141,7 +144,7 @@ impl Engine {
         if lengths.iter().all(|&length| length == 0) {
             return Ok(nothing());
         }
-        let drafts = drafter.propose(&asks, &offers, &lengths)?;
+        let drafts = drafter.propose(&asks, &offers, &lengths, self.main.as_mut())?;
         let ms = ms_since(start);
         let (passes, unread) = passes(&lengths, &offers);
         self.choice.auto.costs.draft_took(&passes, unread, ms);

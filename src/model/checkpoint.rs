@@ -229,6 +229,23 @@ impl Checkpoint {
         Ok(())
     }
 
+    /// Calls tensors otherwise, as `name` says of theirs.
+    pub(super) fn rename(&mut self, name: impl Fn(&str) -> Option<String>) {
+        let tensors = std::mem::take(&mut self.tensors);
+        self.tensors = tensors.into_iter().map(|(old, entry)| (name(&old).unwrap_or(old), entry)).collect();
+    }
+
+    /// The whole numbers of 64 bits of the tensor `name`, which must have so many; `None` without such a
+    /// tensor.
+    pub(super) fn whole_numbers(&self, name: &str, count: usize) -> Result<Option<Vec<i64>>, ModelError> {
+        let Some(Entry { file, dtype, shape, range }) = self.tensors.get(name) else { return Ok(None) };
+        if !matches!(dtype, Err(dtype) if dtype == "I64") || shape[..] != [count] || range.len() != count * 8 {
+            return Err(self.refused(name, &format!("I64 of shape [{count}]")));
+        }
+        let (numbers, _) = self.files[*file].bytes.as_slice()[range.clone()].as_chunks();
+        Ok(Some(numbers.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect()))
+    }
+
     /// True if there is a tensor `name`.
     pub fn has(&self, name: &str) -> bool {
         self.tensors.contains_key(name)

@@ -4,10 +4,10 @@ mod rotary;
 
 use std::path::Path;
 
-use super::ModelError;
 use super::arch::{self, Architecture, Positions, Switch, Value, WithImages};
 use super::fields::{self, Fields};
 use super::spec::{Activation, Attention, Block, Embedding, Head, Heads, Mlp, ModelSpec, Norm};
+use super::{ModelError, draft_head};
 
 pub(super) use rotary::{proportional, rotary_of};
 
@@ -103,6 +103,8 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
             value_is_key: false,
             keys_of: None,
             sinks: false,
+            from: 0,
+            ahead: false,
         },
         mlp: Mlp {
             intermediate: match fields.size(names.intermediate)? {
@@ -140,6 +142,7 @@ pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, Mod
         mask: mask(fields)?,
         names: arch.names,
         layer_inputs: None,
+        states: None,
     };
     if !arch.delta_nets {
         layer_types(fields, &mut spec)?;
@@ -177,7 +180,14 @@ fn architecture(fields: Fields<'_>) -> Result<&'static Architecture, ModelError>
         let name = fields.text("model_type")?;
         ("model_type", arch::ALL.iter().find(|arch| Some(arch.model_type) == name))
     };
-    found.copied().ok_or_else(|| fields.error(field, &format!("one of the supported architectures: {}", known())))
+    found.copied().ok_or_else(|| {
+        if draft_head::is_one(fields) {
+            let expected =
+                "a model: this is a draft head; give it to --draft, beside the model that it was trained for";
+            return fields.error(field, expected);
+        }
+        fields.error(field, &format!("one of the supported architectures: {}", known()))
+    })
 }
 
 /// Refuses values that change what a model computes in ways that aren't supported.

@@ -35,6 +35,53 @@ pub struct ModelSpec {
     pub names: &'static TensorNames,
     /// Every block reads something of its own of each token.
     pub layer_inputs: Option<LayerInputs>,
+    /// It is a draft head: rows begin with hidden states of a main model.
+    pub states: Option<ReadStates>,
+}
+
+/// Hidden states of a main model that a draft head reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadStates {
+    /// The blocks of the main model before which they stand; `None` for the third, the middle one and the
+    /// third last.
+    pub before: Option<Vec<usize>>,
+    /// Width of each.
+    pub width: usize,
+    /// How the head drafts.
+    pub kind: HeadKind,
+}
+
+/// How a draft head drafts. `s` are the main model's states of a token, one beside the other, times a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeadKind {
+    /// EAGLE-3 (arXiv 2503.01840): one pass for each token. The row of a token reads `norm1(embedding)` beside
+    /// `norm2(s)`, `s` of the token before it; the row of a draft has the head's own output there.
+    Chain {
+        /// The residual stream begins with `norm2(s)` rather than `s`.
+        normed: bool,
+        /// Rows of its head.
+        tokens: usize,
+    },
+    /// `DFlash` (arXiv 2602.06036): one pass for all. Keys and values of the text are those of `norm(s)` in every
+    /// block; a block of masks behind the last token is drafted from, each row its own token.
+    Block {
+        /// Rows of the block, the last token's included.
+        size: usize,
+        /// Token of the other rows.
+        mask: u32,
+    },
+}
+
+impl ReadStates {
+    /// States of a token.
+    pub fn count(&self) -> usize {
+        self.before.as_ref().map_or(3, Vec::len)
+    }
+
+    /// The blocks before which they stand in a main model of so many.
+    pub fn before(&self, blocks: usize) -> Vec<usize> {
+        self.before.clone().unwrap_or_else(|| vec![2, blocks / 2, blocks.saturating_sub(3)])
+    }
 }
 
 impl ModelSpec {
@@ -207,6 +254,10 @@ pub struct Attention {
     pub keys_of: Option<usize>,
     /// Every query head has a sink: a score that takes a share of the softmax and adds nothing.
     pub sinks: bool,
+    /// The first position that is seen.
+    pub from: usize,
+    /// Rows of a pass see the later ones of their sequence, too.
+    pub ahead: bool,
 }
 
 /// A gated delta net (arXiv 2412.06464; `Qwen3_5GatedDeltaNet` of transformers): every value head has a

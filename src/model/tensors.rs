@@ -1,6 +1,6 @@
 //! Which tensors a model consists of: slots, their shapes, and where checkpoints keep them.
 
-use super::spec::{Block, DeltaNet, Heads, Mlp, ModelSpec, NormKind, Wiring};
+use super::spec::{Block, DeltaNet, HeadKind, Heads, Mlp, ModelSpec, NormKind, ReadStates, Wiring};
 
 /// A place for one tensor of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,10 @@ pub enum Slot {
     LayerProjection,
     /// Weight of the norm of a block's projected input `[width]`.
     LayerProjectionNorm,
+    /// From the states that a draft head reads `[hidden, count * width]`.
+    States,
+    /// Weight of the norm of what comes out `[hidden]`.
+    StatesNorm,
 }
 
 /// A place for one tensor of a block. Matrices are `[outputs, inputs]`.
@@ -251,7 +255,8 @@ impl Slot {
             | Self::ProjectIn
             | Self::ProjectOut
             | Self::LayerTable
-            | Self::LayerProjection => true,
+            | Self::LayerProjection
+            | Self::States => true,
             Self::Block(_, slot) | Self::Expert(_, _, slot) => {
                 let attention = matches!(slot, B::Query | B::Key | B::Value | B::Output | B::AttentionGate);
                 let delta = matches!(slot, B::DeltaQuery | B::DeltaKey | B::DeltaValue | B::DeltaGate | B::DeltaOutput);
@@ -259,9 +264,12 @@ impl Slot {
                 let mlp = matches!(slot, B::Gate | B::Up | B::Down | B::InputGate | B::InputProjection);
                 attention || delta || shared || mlp
             }
-            Self::Positions | Self::FinalNorm | Self::FinalNormBias | Self::HeadBias | Self::LayerProjectionNorm => {
-                false
-            }
+            Self::Positions
+            | Self::FinalNorm
+            | Self::FinalNormBias
+            | Self::HeadBias
+            | Self::LayerProjectionNorm
+            | Self::StatesNorm => false,
         }
     }
 }
@@ -269,7 +277,9 @@ impl Slot {
 impl ModelSpec {
     /// Every slot that a checkpoint of this model has to fill.
     pub fn slots(&self) -> Vec<Slot> {
-        let mut slots = vec![Slot::Embedding];
+        // A draft head has the main model's embedding.
+        let mut slots =
+            if self.states.is_some() { vec![Slot::States, Slot::StatesNorm] } else { vec![Slot::Embedding] };
         let mut add = |there: bool, more: &[Slot]| {
             if there {
                 slots.extend(more);
@@ -339,6 +349,19 @@ impl ModelSpec {
         (slots, mlp_slots(experts))
     }
 
+    /// A draft head of the kind of EAGLE-3.
+    fn is_chain(&self) -> bool {
+        matches!(self.states, Some(ReadStates { kind: HeadKind::Chain { .. }, .. }))
+    }
+
+    /// Rows of the head.
+    fn head_rows(&self) -> usize {
+        match self.states {
+            Some(ReadStates { kind: HeadKind::Chain { tokens, .. }, .. }) => tokens,
+            _ => self.vocab_size,
+        }
+    }
+
     /// The experts of a block, or else its MLP.
     fn expert_mlp(&self, block: usize) -> Mlp {
         let block = &self.blocks[block];
@@ -361,10 +384,13 @@ impl ModelSpec {
                 Slot::ProjectIn => vec![hidden, self.embedding.width],
                 Slot::ProjectOut => vec![self.embedding.width, hidden],
                 Slot::HeadBias => vec![self.vocab_size],
-                Slot::FinalNorm | Slot::FinalNormBias => vec![hidden],
+                Slot::FinalNorm | Slot::FinalNormBias | Slot::StatesNorm => vec![hidden],
+                Slot::States => vec![hidden, self.states.as_ref().map_or(0, |states| states.count() * states.width)],
+                Slot::Head => vec![self.head_rows(), self.embedding.width],
                 _ => vec![self.vocab_size, self.embedding.width],
             };
         };
+        let attention_inputs = if self.is_chain() { 2 * hidden } else { hidden };
         let Heads { query, kv, dim } = self.heads_of(block);
         let (query, key) = (query * dim, kv * dim);
         let experts = self.expert_mlp(block);
@@ -388,8 +414,8 @@ impl ModelSpec {
             | B::BesideMlpNorm
             | B::ExpertsNorm
             | B::ExpertsOutputNorm => vec![hidden],
-            B::Query | B::AttentionGate => vec![query, hidden],
-            B::Key | B::Value => vec![key, hidden],
+            B::Query | B::AttentionGate => vec![query, attention_inputs],
+            B::Key | B::Value => vec![key, attention_inputs],
             B::Output => vec![hidden, query],
             B::QueryBias => vec![query],
             B::KeyBias | B::ValueBias => vec![key],
@@ -442,6 +468,12 @@ impl ModelSpec {
             Slot::FinalNormBias => return named(format!("{prefix}{}.bias", names.final_norm)),
             Slot::Head => return named(format!("{outer}{}.weight", names.head)),
             Slot::HeadBias => return named(format!("{outer}{}.bias", names.head)),
+            Slot::States => return named("fc.weight".into()),
+            Slot::StatesNorm => {
+                return named(
+                    if self.is_chain() { "layers.0.hidden_norm.weight" } else { "hidden_norm.weight" }.into(),
+                );
+            }
             Slot::LayerTable => return named(format!("{prefix}{}", names.layer_inputs[0])),
             Slot::LayerProjection => return named(format!("{prefix}{}", names.layer_inputs[1])),
             Slot::LayerProjectionNorm => return named(format!("{prefix}{}", names.layer_inputs[2])),

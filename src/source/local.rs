@@ -13,8 +13,10 @@ use super::profiles::{self, ProfileFile};
 use super::{EventSink, Load, Prompt, Request, ServerError, Source, SourceInfo, Ticket, Told, Window};
 use crate::backend::{self, BackendError, Choice, Dtype, LoadOptions};
 use crate::engine::drafter::{LookupChanges, NamedDrafter};
-use crate::engine::{DraftVocabulary, Drafter, Engine, EngineError, Event, ModelDrafter, Profile, RequestId};
-use crate::model::{ChatUse, Model, ModelError, ModelFiles, ModelWeights, blocks};
+use crate::engine::{
+    DraftVocabulary, Drafter, Engine, EngineError, Event, HeadDrafter, ModelDrafter, Profile, RequestId,
+};
+use crate::model::{ChatUse, DraftHead, Model, ModelError, ModelFiles, ModelWeights, blocks};
 
 /// Source of draft tokens.
 #[derive(Clone, Debug, Default)]
@@ -209,11 +211,17 @@ fn load_on(models: &LocalModels, note: Option<Box<str>>, told: Option<&Told>) ->
         backend::load_with_cache(weights, models.load, models.weights.as_deref())
     };
     let (mut main, network) = Model::load_beside(&models.main, pack)?;
-    let (chat, network) = (main.chat(models.chat)?, network?);
+    let (chat, mut network) = (main.chat(models.chat)?, network?);
     let on = network.info();
     let mut pair = vec![profiles::describe(&main.name, &on)];
 
     let mut model_drafter = |files: &ModelFiles| -> Result<Box<dyn Drafter>, SourceError> {
+        if let (ModelFiles::Folder(folder), true) = (files, DraftHead::is_at(files)) {
+            let head = DraftHead::load(folder, &main.spec)?;
+            network.attach(&head, models.load.dtype)?;
+            pair.push(head.weights.name.clone());
+            return Ok(Box::new(HeadDrafter::new(&head.weights.name, head.kind)));
+        }
         let (draft, network) = Model::load_beside(files, pack)?;
         main.tokenizer.same_vocabulary(&draft.tokenizer).map_err(|why| SourceError::Vocabulary {
             main: main.name.clone(),

@@ -6,7 +6,7 @@ use super::toy::cases::{KINDS, PLAIN, WARM, options, profile, toy_model, wanderi
 use super::toy::network::Held;
 use super::toy::{EOS, Scripted, Toy, VOCAB, generate, oracle, tokenizer};
 use bass_tui::engine::{
-    ChainDrafter, DraftLength, Drafter, Engine, GenerateOptions, LookupDrafter, LookupSettings, ModelDrafter,
+    ChainDrafter, DraftLength, Drafter, Engine, GenerateOptions, LookupDrafter, LookupSettings, ModelDrafter, Profile,
 };
 use bass_tui::sampling::{Accept, Sampling};
 
@@ -206,6 +206,30 @@ fn a_draft_model_that_comes_late_catches_up() {
     {}
     assert_eq!(written, truth(120)[PROMPT.len()..]);
     assert!(late > 5, "{late} steps with drafts after the others had ended");
+}
+
+/// Requests that come together are written together: a prompt is read for drafts where few are, and not while
+/// others are about to be written beside it.
+#[test]
+fn prompts_are_not_read_for_drafts_while_others_come() {
+    let prompt: Vec<u32> = (0..100).map(|i| i % VOCAB as u32).collect();
+    // From four rows on each costs a step of its own.
+    let main = vec![(1, 1000.0), (4, 1100.0), (64, 17_000.0)];
+    let costs = Profile { main, draft: vec![(1, 200.0), (64, 6000.0)], read: 1.0, ..profile() };
+    for (requests, reads) in [(1, true), (12, false)] {
+        let model = Toy::draft().wandering();
+        let watch = model.watch();
+        let mut engine = wandering_engine(Some(Box::new(ModelDrafter::new("toy", Box::new(model)))));
+        engine.set_profile(&costs);
+        for _ in 0..requests {
+            engine.submit(&prompt, &greedy(1, 200, DraftLength::Auto)).unwrap();
+        }
+        while engine.step(&mut |_, _| {}).unwrap() && engine.live() < requests {
+            assert!(reads || watch.open() == 0, "beside {} of {requests}", engine.live());
+        }
+        assert_eq!(watch.open() > 0, reads, "{requests} requests");
+        while engine.step(&mut |_, _| {}).unwrap() {}
+    }
 }
 
 /// Drafts that stay on a device are verified like those that come to the host.

@@ -31,7 +31,7 @@ pub(super) fn ids(value: &Value) -> Vec<u32> {
     value.as_array().expect("a list").iter().map(|id| id.as_u64().expect("an id") as u32).collect()
 }
 
-fn f32s(tensors: &SafeTensors<'_>, name: &str) -> Vec<f32> {
+pub(super) fn f32s(tensors: &SafeTensors<'_>, name: &str) -> Vec<f32> {
     let bytes = tensors.tensor(name).expect(name).data();
     bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
@@ -42,17 +42,17 @@ fn load(case: &str, dtype: Dtype) -> (Model, CpuNetwork) {
     (model, network)
 }
 
-fn on_cpu(model: &Model, dtype: Dtype) -> CpuNetwork {
+pub(super) fn on_cpu(model: &Model, dtype: Dtype) -> CpuNetwork {
     let options = LoadOptions { dtype, threads: 2, ..LoadOptions::default() };
     CpuNetwork::new(model, options, Kernels::best()).expect("loadable")
 }
 
-fn forward(network: &mut dyn Network, seq: SeqId, start: usize, tokens: &[u32], want: Wanted) -> usize {
+pub(super) fn forward(network: &mut dyn Network, seq: SeqId, start: usize, tokens: &[u32], want: Wanted) -> usize {
     let spans = [Span { seq, start, len: tokens.len() }];
     network.forward(&Rows::chain(tokens, &spans), want).expect("a legal pass")
 }
 
-fn argmax(logits: &[f32]) -> u32 {
+pub(super) fn argmax(logits: &[f32]) -> u32 {
     (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).expect("logits") as u32
 }
 
@@ -62,7 +62,7 @@ fn log_softmax(logits: &[f32]) -> Vec<f32> {
     logits.iter().map(|&logit| logit - max - sum.ln() as f32).collect()
 }
 
-fn assert_close(what: &str, found: &[f32], expected: &[f32]) {
+pub(super) fn assert_close(what: &str, found: &[f32], expected: &[f32]) {
     assert_eq!(found.len(), expected.len(), "{what}");
     let worst = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(worst < TOLERANCE, "{what}: off by {worst}");

@@ -9,6 +9,7 @@ mod damage;
 mod damaged_files;
 mod devices;
 mod distribution;
+mod draft_heads;
 mod drafters;
 mod emulated;
 #[path = "../shared/emulator/mod.rs"]

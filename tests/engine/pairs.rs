@@ -1,26 +1,26 @@
 //! Promise 1 on real pairs of models: what is drafted never changes what is written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::toy::cases::{FEW_POLICIES, KINDS, Kind, PLAIN, options, profile};
 use super::toy::{Outcome, generate};
 use bass_tui::backend::{self, Dtype, LoadOptions, Network};
-use bass_tui::engine::{DraftLength, DraftVocabulary, Drafter, Engine, GenerateOptions, ModelDrafter};
-use bass_tui::model::{EmbeddedModel, Model, ModelFiles, embedded};
+use bass_tui::engine::{DraftLength, DraftVocabulary, Drafter, Engine, GenerateOptions, HeadDrafter, ModelDrafter};
+use bass_tui::model::{DraftHead, EmbeddedModel, Model, ModelFiles, embedded};
 use bass_tui::sampling::{Accept, Sampling};
 
 const TOKENS: usize = 192;
 const PROMPT: &str =
     "def is_even(n):\n    \"\"\"Return True if n is even.\n\n    >>> is_even(4)\n    True\n    \"\"\"\n";
 
-struct Pair {
+pub(super) struct Pair {
     main: ModelFiles,
     draft: ModelFiles,
     dtype: Dtype,
 }
 
-fn golden(main: &str, draft: &str) -> Pair {
+pub(super) fn golden(main: &str, draft: &str) -> Pair {
     let folder = |name: &str| {
         ModelFiles::Folder(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/models").join(name))
     };
@@ -60,7 +60,19 @@ impl Pair {
     }
 
     fn engine(&self, threads: usize) -> Engine {
+        let head = DraftHead::is_at(&self.draft);
+        if let (true, ModelFiles::Folder(folder)) = (head, &self.draft) {
+            return self.engine_with_head(threads, folder);
+        }
         self.engine_with(threads, Some(self.drafter(threads)))
+    }
+
+    fn engine_with_head(&self, threads: usize, head: &Path) -> Engine {
+        let (main, mut network) = load(&self.main, self.dtype, threads);
+        let head = DraftHead::load(head, &main.spec).unwrap();
+        network.attach(&head, self.dtype).unwrap();
+        let drafter = Box::new(HeadDrafter::new("head", head.kind));
+        Engine::new(network, main.tokenizer, main.eos, Some(drafter))
     }
 }
 
@@ -79,7 +91,7 @@ fn greedy(n: usize, length: DraftLength) -> GenerateOptions {
     options(n, TOKENS, length, Sampling::GREEDY)
 }
 
-fn greedy_is_the_same_with_any_drafts(pair: &Pair) {
+pub(super) fn greedy_is_the_same_with_any_drafts(pair: &Pair) {
     let mut engine = pair.engine(2);
     let plain = write(&mut engine, &greedy(1, PLAIN));
     assert_eq!(plain.ids[0].len(), TOKENS);
@@ -134,7 +146,7 @@ fn greedy_is_the_same_with_every_drafter(pair: &Pair, kinds: &[Kind], threads: u
     }
 }
 
-fn sampling_does_not_depend_on_the_batch(pair: &Pair) {
+pub(super) fn sampling_does_not_depend_on_the_batch(pair: &Pair) {
     let mut engine = pair.engine(2);
     let sampling = Sampling { temperature: 0.8, top_p: Some(0.95), ..Sampling::GREEDY };
     let plain = |n| options(n, TOKENS, PLAIN, sampling);

@@ -185,7 +185,12 @@ impl Attention<'_> {
 
     /// The first position that is seen from `position`.
     fn first_seen(&self, position: usize) -> usize {
-        self.spec.window.map_or(0, |window| (position + 1).saturating_sub(window))
+        self.spec.window.map_or(0, |window| (position + 1).saturating_sub(window)).max(self.spec.from)
+    }
+
+    /// Positions that the row before `end` sees.
+    fn seen(&self, view: &View<'_>, end: usize) -> usize {
+        position(view, if self.spec.ahead { view.rows.end } else { end })
     }
 
     fn tiles(&self, views: &[View<'_>]) -> Vec<Tile> {
@@ -200,8 +205,7 @@ impl Attention<'_> {
                         && tile.rows.len() < most
                         && (tile.views.end == index + 1 || view.same_prompt(&views[tile.views.start]))
                 });
-                let position = view.start + (rows.start - view.rows.start);
-                let first = self.first_seen(position);
+                let first = self.first_seen(position(view, rows.start));
                 let mut fresh = Tile { views: index..index, rows: rows.start..rows.start, first, positions: 0 };
                 let started = last.is_some();
                 let tile = last.unwrap_or(&mut fresh);
@@ -210,7 +214,7 @@ impl Attention<'_> {
                 tile.rows.end += taken;
                 rows.start += taken;
                 tile.first = tile.first.min(first);
-                tile.positions = tile.positions.max(position + taken);
+                tile.positions = tile.positions.max(self.seen(view, rows.start));
                 if !started {
                     tiles.push(fresh);
                 }
@@ -289,16 +293,20 @@ impl Unit<'_> {
             let q = &q[at.start * width..at.end * width];
             let scores = &mut scores[at.start * score_stride..at.end * score_stride];
             let own = view.own(layer);
-            products.scores(q, scores, &own, begin.max(own.positions.start)..end.min(seen(view, rows.end)));
+            products.scores(
+                q,
+                scores,
+                &own,
+                begin.max(own.positions.start)..end.min(self.attention.seen(view, rows.end)),
+            );
         }
 
         // The softmax, normalised at the end.
         let (scale, spec) = (self.attention.scale(), self.attention.spec);
         for (view, rows) in rows_of(views, tile) {
             for row in rows {
-                let last = seen(view, row + 1);
-                let seen = last.clamp(from, end) - from;
-                let unseen = self.attention.first_seen(last - 1).clamp(from, from + seen) - from;
+                let seen = self.attention.seen(view, row + 1).clamp(from, end) - from;
+                let unseen = self.attention.first_seen(position(view, row)).clamp(from, from + seen) - from;
                 for query in (row - tile.rows.start) * group..(row - tile.rows.start + 1) * group {
                     let scores = &mut scores[query * score_stride + NR..][..seen];
                     scores[(begin - from).min(unseen)..unseen].fill(0.0);
@@ -325,7 +333,7 @@ impl Unit<'_> {
             let own = view.own(layer);
             let first = begin.max(own.positions.start);
             let last = end.max(first);
-            let limit = |row: usize| seen(view, row + 1).clamp(first, last);
+            let limit = |row: usize| self.attention.seen(view, row + 1).clamp(first, last);
             for start in rows.clone().step_by(rows_at_once) {
                 let rows = start..rows.end.min(start + rows_at_once);
                 let common = limit(rows.start);
@@ -370,9 +378,9 @@ fn rows_of<'v, 'a>(views: &'v [View<'a>], tile: &Tile) -> impl Iterator<Item = (
     views.iter().map(move |view| (view, view.rows.start.max(tile.start)..view.rows.end.min(tile.end)))
 }
 
-/// Positions that the row before `end` sees.
-fn seen(view: &View<'_>, end: usize) -> usize {
-    view.start + (end - view.rows.start)
+/// Position of a row, or the one after the last.
+fn position(view: &View<'_>, row: usize) -> usize {
+    view.start + (row - view.rows.start)
 }
 
 /// The first `len` floats of a buffer, whatever they hold.

@@ -8,7 +8,7 @@ use super::pack::{Packed, Panels};
 use super::pool::Pool;
 use super::quantized::{Reader, SavedWeights};
 use crate::backend::storage::{Storage, as_stored};
-use crate::backend::weights::{MatrixRole, Packer, Weights};
+use crate::backend::weights::{DraftHeadWeights, MatrixRole, Packer, Weights};
 use crate::backend::{BackendError, Dtype};
 use crate::model::{ModelWeights, Slot, Tensor};
 
@@ -39,6 +39,16 @@ pub fn pack(
         saved.write(weights.matrices().filter_map(Packed::quantised));
     }
     Ok((weights, storage))
+}
+
+/// Packs the weights of a draft head.
+pub fn pack_draft_head(
+    model: &ModelWeights,
+    dtype: Dtype,
+    (pool, kernels): (&Pool, &Kernels),
+) -> Result<DraftHeadWeights<Packed, Vec<f32>>, BackendError> {
+    let storage = Storage::asked(dtype).map_or_else(|| as_stored(model), Ok)?;
+    DraftHeadWeights::pack(model, &Panelled { model, pool, kernels, storage, reader: &RefCell::new(None) })
 }
 
 struct Panelled<'a> {

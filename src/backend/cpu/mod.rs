@@ -20,6 +20,9 @@
 //! - **Gated delta nets** (`delta/`) have a state of fixed size per sequence in place of K/V. Rows go through
 //!   it one after the other; rows that were not accepted are forgotten and the others done again, in the
 //!   same order.
+//! - **Draft heads** (`draft_head.rs`) lie beside the model: the keys and values of their layers stand behind
+//!   the model's in the same regions. Every pass writes them for its rows, whatever is drafted: that takes
+//!   about one part in a hundred of a model of 4 B weights.
 //! - **Experts**: rows of all candidates with the same expert go through it together. An expert without rows
 //!   is not read. A row's experts are added in the order of their numbers. The router's weights are never
 //!   quantised.
@@ -28,6 +31,7 @@ mod attention;
 mod beside;
 mod cores;
 mod delta;
+mod draft_head;
 mod experts;
 mod gemm;
 mod inputs;
@@ -46,6 +50,7 @@ use std::sync::{Mutex, OnceLock};
 
 use attention::Scratch;
 use delta::state::Sizes;
+use draft_head::BesideHead;
 pub use gemm::Kernels;
 use kv::Layout;
 use load::CpuWeights;
@@ -61,10 +66,10 @@ use super::slabs::slabs;
 use super::states::{Plan, States};
 use super::storage::Storage;
 use super::{
-    BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Shortlist, Wanted,
-    host,
+    BackendError, Candidate, Drafts, Dtype, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Shortlist,
+    Wanted, host,
 };
-use crate::model::{ModelSpec, ModelWeights};
+use crate::model::{DraftHead, ModelSpec, ModelWeights};
 use crate::sampling::{Accepted, Scores};
 
 /// Every machine has a CPU.
@@ -109,6 +114,9 @@ pub struct CpuNetwork {
     short: bool,
     /// Inputs of the head for the rows of the last pass, if they were wanted, `[rows, width]`.
     hidden: Vec<f32>,
+    draft_head: Option<Box<BesideHead>>,
+    /// Keys and values of the blocks at hand begin with those of this layer of a region.
+    first_layer: usize,
 }
 
 impl CpuNetwork {
@@ -127,13 +135,9 @@ impl CpuNetwork {
         let pool = Pool::new(options.threads);
         let (weights, storage) = load::pack(model, options.dtype, (&pool, &kernels), cache)?;
         let spec = model.spec.clone();
-        let layout = Layout::new((0..spec.blocks.len()).map(|block| {
-            let heads = spec.made_heads(block);
-            (heads.kv, heads.dim)
-        }));
         Ok(Self {
             rotary: RotaryTables::new(&spec.blocks),
-            sequences: Sequences::new(layout, spec.context),
+            sequences: Sequences::new(Layout::new(layers_of(&spec)), spec.context),
             states: States::new(Sizes::of(&spec))?,
             plans: Vec::new(),
             scratch: (0..pool.threads()).map(|_| Mutex::default()).collect(),
@@ -143,6 +147,8 @@ impl CpuNetwork {
             shortlist: None,
             short: false,
             hidden: Vec::new(),
+            draft_head: None,
+            first_layer: 0,
             spec,
             weights,
             storage,
@@ -155,6 +161,11 @@ impl CpuNetwork {
     pub fn hidden(&self, row: usize) -> &[f32] {
         let width = self.spec.embedding.width;
         self.hidden.get(row * width..(row + 1) * width).unwrap_or_default()
+    }
+
+    /// Logits of the rows of the draft head's last pass, one beside the other.
+    pub fn draft_head_logits(&self) -> &[f32] {
+        self.draft_head.as_ref().map_or(&[], |head| &head.logits)
     }
 
     /// [`Network::forward`], with the logits of all tokens or of the `short` list.
@@ -196,6 +207,14 @@ impl CpuNetwork {
     fn width(&self) -> usize {
         self.drawn_from().map_or(self.spec.vocab_size, <[u32]>::len)
     }
+}
+
+/// Key/value heads of every block, and their width.
+fn layers_of(spec: &ModelSpec) -> impl Iterator<Item = (usize, usize)> {
+    (0..spec.blocks.len()).map(|block| {
+        let heads = spec.made_heads(block);
+        (heads.kv, heads.dim)
+    })
 }
 
 impl HostLogits for CpuNetwork {
@@ -252,6 +271,7 @@ impl Network for CpuNetwork {
     fn fork(&mut self, prompt: SeqId, n: usize, tail: usize) -> Result<Vec<SeqId>, BackendError> {
         let forks = self.sequences.fork(prompt, n, tail)?;
         self.states.fork(prompt, &forks).inspect_err(|_| forks.iter().for_each(|&seq| self.sequences.close(seq)))?;
+        self.fork_for_draft_head(prompt, &forks);
         Ok(forks)
     }
 
@@ -277,6 +297,18 @@ impl Network for CpuNetwork {
 
     fn verify(&mut self, candidates: &[Candidate<'_>], drafts: &[Drafts]) -> Result<Vec<Accepted>, BackendError> {
         host::verify(self, candidates, drafts)
+    }
+
+    fn attach(&mut self, head: &DraftHead, dtype: Dtype) -> Result<(), BackendError> {
+        self.attach_draft_head(head, dtype)
+    }
+
+    fn draft_with_head(
+        &mut self,
+        candidates: &[Candidate<'_>],
+        lengths: &[usize],
+    ) -> Result<Vec<Drafts>, BackendError> {
+        self.draft_by_head(candidates, lengths)
     }
 
     fn tells_logits(&self) -> bool {
@@ -316,6 +348,7 @@ impl Network for CpuNetwork {
     fn close(&mut self, seq: SeqId) {
         self.sequences.close(seq);
         self.states.close(seq);
+        self.close_for_draft_head(seq);
     }
 
     fn kv_bytes(&self) -> usize {

@@ -3,7 +3,7 @@
 
 use super::pool::{Parts, Pool};
 use crate::backend::weights::NormWeights;
-use crate::model::spec::{Activation, Norm, NormKind};
+use crate::model::spec::{Activation, Head, Norm, NormKind};
 
 /// Lanes of a sum: element `i` is added to lane `i % 8`, the lanes are added at the end. The compiler can
 /// turn it into vector instructions without changing the order.
@@ -55,6 +55,17 @@ pub fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     }
     let [a, b, c, d, e, f, g, h] = lanes;
     ((a + e) + (c + g)) + ((b + f) + (d + h))
+}
+
+/// Scales and caps rows of `vocab` logits as the head says.
+pub fn scale_logits(pool: &Pool, head: Head, logits: &mut [f32], vocab: usize) {
+    let Head { scale, soft_cap, .. } = head;
+    if scale.to_bits() != 1.0f32.to_bits() || soft_cap.is_some() {
+        for_rows(pool, logits, vocab, |_, logits| match soft_cap {
+            Some(cap) => self::soft_cap(logits, scale, cap),
+            None => logits.iter_mut().for_each(|logit| *logit *= scale),
+        });
+    }
 }
 
 /// Writes a row `[width]`, normalised.

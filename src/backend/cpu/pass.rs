@@ -13,7 +13,7 @@ use super::shortlist::Panels;
 use crate::backend::slabs::{Piece, pieces};
 use crate::backend::weights::NormWeights;
 use crate::backend::{BackendError, Wanted};
-use crate::model::spec::{Block, Embedding, Head, Heads, Wiring};
+use crate::model::spec::{Block, Embedding, Heads, Wiring};
 
 /// Working memory of a pass; grows to the largest slab.
 #[derive(Default)]
@@ -84,13 +84,7 @@ impl CpuNetwork {
         let picked = short.map_or(Picked::all(weights.outputs), Panels::picked);
         linear_of(&self.pool, &self.kernels, (head, picked), input, logits, quantized);
         self.held += rows;
-        let Head { scale, soft_cap, .. } = self.spec.head;
-        if scale.to_bits() != 1.0f32.to_bits() || soft_cap.is_some() {
-            ops::for_rows(&self.pool, logits, vocab, |_, logits| match soft_cap {
-                Some(cap) => ops::soft_cap(logits, scale, cap),
-                None => logits.iter_mut().for_each(|logit| *logit *= scale),
-            });
-        }
+        ops::scale_logits(&self.pool, self.spec.head, logits, vocab);
     }
 
     /// Tokens and positions as rows of the residual stream.
@@ -126,6 +120,7 @@ impl CpuNetwork {
         self.layer_inputs(tokens, buffers);
         let all: Vec<Range<usize>> = pieces(slab).map(|(_, rows)| rows).collect();
         for layer in 0..layers {
+            self.draft_head_reads(layer, &buffers.x);
             self.project(layer, slab, buffers)?;
             if layer + 1 < layers {
                 self.rest_of_block(layer, slab, &all, buffers)?;
@@ -147,7 +142,7 @@ impl CpuNetwork {
             }
         }
         self.states.finish(&self.plans);
-        Ok(())
+        self.read_for_draft_head(slab, tokens)
     }
 
     /// The positions of all rows of a slab.
@@ -168,24 +163,35 @@ impl CpuNetwork {
     }
 
     /// Norm, query, key and value of a block; stores key and value.
-    fn project(&mut self, layer: usize, slab: &[Piece], buffers: &mut Buffers) -> Result<(), BackendError> {
+    pub(super) fn project(&mut self, layer: usize, slab: &[Piece], buffers: &mut Buffers) -> Result<(), BackendError> {
         if let Some(net) = self.spec.blocks[layer].delta {
             return self.project_delta((layer, net), slab, buffers);
         }
-        let Heads { query: heads, dim, .. } = self.spec.heads_of(layer);
-        let [queries, keys, _] = self.qkv_widths(layer);
-        let stride = self.qkv_stride(layer);
-        let block = &self.weights.blocks[layer];
         let Buffers { x, normed, qkv, quantized, .. } = buffers;
-        let rows = x.len() / self.spec.hidden;
         let input = if self.spec.blocks[layer].wiring == Wiring::PostNorm {
             &x[..]
         } else {
             let normed = sized(normed, x.len());
-            self.norm(x, &block.attention_norm, normed);
+            self.norm(x, &self.weights.blocks[layer].attention_norm, normed);
             normed
         };
-        let qkv = sized(qkv, rows * stride);
+        self.keys_of_inputs(layer, slab, input, qkv, quantized)
+    }
+
+    /// Query, key and value of the inputs `[rows, inputs]` of a block; stores key and value.
+    pub(super) fn keys_of_inputs(
+        &mut self,
+        layer: usize,
+        slab: &[Piece],
+        input: &[f32],
+        qkv: &mut Vec<f32>,
+        quantized: &mut Vec<InputBlock>,
+    ) -> Result<(), BackendError> {
+        let Heads { query: heads, dim, .. } = self.spec.heads_of(layer);
+        let [queries, keys, _] = self.qkv_widths(layer);
+        let stride = self.qkv_stride(layer);
+        let block = &self.weights.blocks[layer];
+        let qkv = sized(qkv, input.len() / block.qkv.inputs * stride);
         let layer_qkv = Linear { weights: &block.qkv, bias: block.qkv_bias.as_deref(), mode: Mode::Store };
         linear(&self.pool, &self.kernels, layer_qkv, input, qkv, quantized);
 
@@ -221,14 +227,14 @@ impl CpuNetwork {
             for (row, place) in rows.zip(piece.start..) {
                 let (key, value) = qkv[row * stride + queries..][..2 * keys].split_at(keys);
                 let at = place - self.sequences.get(piece.seq)?.shared_len();
-                self.sequences.own_mut(piece.seq)?.store(layer, at, key, value);
+                self.sequences.own_mut(piece.seq)?.store(self.first_layer + layer, at, key, value);
             }
         }
         Ok(())
     }
 
     /// Attention and MLP of a block, for `rows` of each piece, which lie back to back in the buffers.
-    fn rest_of_block(
+    pub(super) fn rest_of_block(
         &self,
         layer: usize,
         slab: &[Piece],
@@ -316,7 +322,7 @@ impl CpuNetwork {
             kernels: self.kernels,
             heads: self.spec.heads_of(layer),
             spec: attention,
-            layer: self.spec.keys_of(layer),
+            layer: self.first_layer + self.spec.keys_of(layer),
             sinks: self.weights.blocks[layer].sinks.as_deref(),
             scratch: &self.scratch,
         }
@@ -370,7 +376,7 @@ impl CpuNetwork {
 }
 
 /// Keeps the given rows `[width]` of a buffer, in ascending order.
-fn compact(buffer: &mut Vec<f32>, width: usize, keep: &[Range<usize>]) {
+pub(super) fn compact(buffer: &mut Vec<f32>, width: usize, keep: &[Range<usize>]) {
     let mut to = 0;
     for rows in keep {
         buffer.copy_within(rows.start * width..rows.end * width, to * width);

@@ -167,12 +167,8 @@ impl Auto {
 
     /// An offer, or its free alternative: where no pass is taken, and where it is as sure.
     fn used(&self, offer: &Offer, passes: bool) -> Offer {
-        let surer = |found: &Found| self.acceptance.share(found.evidence) >= self.acceptance.share(offer.evidence);
-        match offer.or {
-            Some(found) if !passes || surer(&found) => Offer::free(found),
-            None if !passes && !offer.is_free() => Offer::NONE,
-            _ => *offer,
-        }
+        let surer = |found: Found| self.acceptance.share(found.evidence) >= self.acceptance.share(offer.evidence);
+        if !passes || offer.or.is_some_and(surer) { offer.free_part() } else { *offer }
     }
 
     /// Fastest drafts of one token or more.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Found, LookupDrafter, LookupSettings, Offer, Votes};
-use crate::backend::{BackendError, Drafts, Footprint};
+use crate::backend::{BackendError, Drafts, Footprint, Network};
 use crate::engine::event::RequestId;
 use crate::engine::profile::Times;
 
@@ -67,7 +67,13 @@ impl Drafter for ChainDrafter {
         found.into_iter().zip(other).map(choose).collect()
     }
 
-    fn propose(&mut self, asks: &[Ask<'_>], offers: &[Offer], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
+    fn propose(
+        &mut self,
+        asks: &[Ask<'_>],
+        offers: &[Offer],
+        lengths: &[usize],
+        main: &mut dyn Network,
+    ) -> Result<Vec<Drafts>, BackendError> {
         let of = |free: bool| -> Vec<usize> {
             lengths
                 .iter()
@@ -76,9 +82,9 @@ impl Drafter for ChainDrafter {
                 .collect()
         };
         let (copied, drawn) = (of(true), of(false));
-        let mut drafts = self.lookup.propose(asks, offers, &copied)?;
+        let mut drafts = self.lookup.propose(asks, offers, &copied, main)?;
         if drawn.iter().any(|&length| length > 0) {
-            let others = self.other.propose(asks, offers, &drawn)?;
+            let others = self.other.propose(asks, offers, &drawn, main)?;
             for (i, other) in others.into_iter().enumerate().filter(|(i, _)| drawn[*i] > 0) {
                 drafts[i] = other;
             }
@@ -101,8 +107,8 @@ impl Drafter for ChainDrafter {
         self.other.finish(request);
     }
 
-    fn measure(&mut self, text: &[u32], budget: Duration) -> Result<Times, BackendError> {
-        self.other.measure(text, budget)
+    fn measure(&mut self, main: &mut dyn Network, text: &[u32], budget: Duration) -> Result<Times, BackendError> {
+        self.other.measure(main, text, budget)
     }
 
     fn kv_bytes(&self) -> usize {

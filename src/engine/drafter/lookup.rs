@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use super::ngrams::Ngrams;
 use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Found, Offer, Votes};
-use crate::backend::{BackendError, Drafts};
+use crate::backend::{BackendError, Drafts, Network};
 use crate::engine::event::RequestId;
 use crate::sampling::Draft;
 
@@ -199,7 +199,13 @@ impl Drafter for LookupDrafter {
             .collect()
     }
 
-    fn propose(&mut self, asks: &[Ask<'_>], _: &[Offer], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
+    fn propose(
+        &mut self,
+        asks: &[Ask<'_>],
+        _: &[Offer],
+        lengths: &[usize],
+        _: &mut dyn Network,
+    ) -> Result<Vec<Drafts>, BackendError> {
         let copied =
             |ask: &Ask<'_>| self.requests.get(&ask.id.request).map(|texts| texts.found[ask.id.index].as_slice());
         Ok(asks

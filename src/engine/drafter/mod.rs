@@ -1,5 +1,5 @@
-//! Drafters, which propose tokens: one trait, and the draft model, lookups in text, and both in a chain
-//! behind it.
+//! Drafters, which propose tokens: one trait, and the draft model, the draft head, lookups in text, and these in a
+//! chain behind it.
 //!
 //! [`offer`](Drafter::offer) says how many tokens could be proposed for each candidate and what they rest on,
 //! a policy chooses a length from that, and [`propose`](Drafter::propose) drafts them, each with the
@@ -8,6 +8,7 @@
 //! | drafter | proposes |
 //! |---|---|
 //! | draft model | a pass for each draft position, or one for all where it was trained for that (PARD) |
+//! | draft head | the same from hidden states of the main model, beside which it lies (EAGLE-3, `DFlash`) |
 //! | `lookup` | what most places of the longest match in own text, prompt and reference say, while they agree |
 //! | `sibling` | the same in the other candidates of the request, live and finished |
 //! | `chain` | a lookup where at least five tokens agree, the draft model elsewhere |
@@ -18,12 +19,14 @@
 //! come from the rows.
 
 mod chain;
+mod head;
 mod lookup;
 mod model;
 mod ngrams;
 mod vocabulary;
 
 pub use chain::ChainDrafter;
+pub use head::HeadDrafter;
 pub use lookup::{LookupChanges, LookupDrafter, LookupSettings};
 pub use model::ModelDrafter;
 pub use vocabulary::DraftVocabulary;
@@ -33,7 +36,7 @@ use std::time::Duration;
 use super::draft_length::Auto;
 use super::event::RequestId;
 use super::profile::Times;
-use crate::backend::{BackendError, Candidate, ChoiceRules, Drafts, Footprint, SeqId};
+use crate::backend::{BackendError, Candidate, ChoiceRules, Drafts, Footprint, Network, SeqId};
 
 /// Makes a drafter, around that of a draft model where there is one.
 type New = fn(LookupChanges, Option<Box<dyn Drafter>>) -> Box<dyn Drafter>;
@@ -108,6 +111,8 @@ pub struct Beginning<'a> {
 pub struct Ask<'a> {
     /// Which candidate.
     pub id: CandidateId,
+    /// Its sequence in the main model.
+    pub seq: SeqId,
     /// All of its tokens so far, the prompt included.
     pub tokens: &'a [u32],
     /// Most tokens that it has room for.
@@ -247,6 +252,11 @@ pub enum Passes {
         /// The same.
         lag: usize,
     },
+    /// One for all of them, of so many rows whatever their number; nothing is left to read.
+    Block {
+        /// Rows.
+        rows: usize,
+    },
 }
 
 impl Offer {
@@ -263,20 +273,35 @@ impl Offer {
         self.passes == Passes::None
     }
 
+    /// The part that costs nothing: its own tokens or their alternative.
+    #[must_use]
+    pub fn free_part(&self) -> Self {
+        match self.or {
+            _ if self.is_free() => *self,
+            Some(found) => Self::free(found),
+            None => Self::NONE,
+        }
+    }
+
     /// Tokens that are not read, and how many of them are no more than after a full acceptance.
     fn lag(&self) -> (usize, usize) {
         let (lag, usual) = match self.passes {
             Passes::None => (0, 0),
             Passes::Each { lag } => (lag, 2),
             Passes::Once { lag } => (lag, Auto::LONGEST + 1),
+            Passes::Block { rows } => (rows, rows),
         };
         (lag, lag.max(1).min(usual))
     }
 
     /// The pass that makes token `j`, and the rows that it takes for that.
     pub fn pass(&self, j: usize) -> (usize, usize) {
-        let rows = if j == 0 { self.lag().1 } else { 1 };
-        (if matches!(self.passes, Passes::Once { .. }) { 0 } else { j }, rows)
+        let (_, first) = self.lag();
+        match self.passes {
+            Passes::Once { .. } => (0, if j == 0 { first } else { 1 }),
+            Passes::Block { .. } => (0, if j == 0 { first } else { 0 }),
+            Passes::None | Passes::Each { .. } => (j, if j == 0 { first } else { 1 }),
+        }
     }
 
     /// Tokens that are only read.
@@ -312,8 +337,14 @@ pub trait Drafter: Send {
 
     /// Proposes `lengths[i]` tokens for ask i on `offers[i]`, in their order, no more than that says; may be
     /// fewer. The offers are those that it has just made, or their free alternatives. At least one length is
-    /// not 0.
-    fn propose(&mut self, asks: &[Ask<'_>], offers: &[Offer], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError>;
+    /// not 0. `main` is the main model.
+    fn propose(
+        &mut self,
+        asks: &[Ask<'_>],
+        offers: &[Offer],
+        lengths: &[usize],
+        main: &mut dyn Network,
+    ) -> Result<Vec<Drafts>, BackendError>;
 
     /// The candidate now has these tokens; what was proposed beyond them does not count.
     fn settle(&mut self, id: CandidateId, tokens: &[u32]);
@@ -325,8 +356,8 @@ pub trait Drafter: Send {
     fn finish(&mut self, request: RequestId);
 
     /// Times of passes over `text`, measured now in about `budget`; none if proposals take no passes.
-    fn measure(&mut self, text: &[u32], budget: Duration) -> Result<Times, BackendError> {
-        let _ = (text, budget);
+    fn measure(&mut self, main: &mut dyn Network, text: &[u32], budget: Duration) -> Result<Times, BackendError> {
+        let _ = (main, text, budget);
         Ok(Times::default())
     }
 

@@ -147,7 +147,13 @@ impl Drafter for ModelDrafter {
             .collect()
     }
 
-    fn propose(&mut self, asks: &[Ask<'_>], _: &[Offer], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
+    fn propose(
+        &mut self,
+        asks: &[Ask<'_>],
+        _: &[Offer],
+        lengths: &[usize],
+        _: &mut dyn Network,
+    ) -> Result<Vec<Drafts>, BackendError> {
         self.prepare_all(asks, lengths)?;
         self.shorten();
         let drawing = (0..asks.len()).filter(|&i| lengths[i] > 0);
@@ -200,7 +206,7 @@ impl Drafter for ModelDrafter {
         bytes
     }
 
-    fn measure(&mut self, text: &[u32], budget: Duration) -> Result<Times, BackendError> {
+    fn measure(&mut self, _: &mut dyn Network, text: &[u32], budget: Duration) -> Result<Times, BackendError> {
         profile::curve(self.network.as_mut(), profile::Pass::Draft, &profile::DRAFT_ROWS, text, budget)
     }
 

@@ -1,6 +1,6 @@
 //! A drafter that proposes what it is told to.
 
-use bass_tui::backend::{BackendError, Drafts};
+use bass_tui::backend::{BackendError, Drafts, Network};
 use bass_tui::engine::drafter::{Ask, Beginning, CandidateId, Evidence, Found, Offer, Votes};
 use bass_tui::engine::{Drafter, RequestId};
 use bass_tui::sampling::Draft;
@@ -69,7 +69,13 @@ impl Drafter for Scripted {
         self.offered.iter().map(offer).collect()
     }
 
-    fn propose(&mut self, _: &[Ask<'_>], _: &[Offer], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
+    fn propose(
+        &mut self,
+        _: &[Ask<'_>],
+        _: &[Offer],
+        lengths: &[usize],
+        _: &mut dyn Network,
+    ) -> Result<Vec<Drafts>, BackendError> {
         let stingy = self.stingy;
         let propose = |(tokens, &length): (&Vec<u32>, &usize)| {
             assert!(length <= tokens.len(), "never more than was offered");

@@ -48,6 +48,8 @@ fn with(window: Option<usize>, soft_cap: Option<f32>) -> spec::Attention {
         value_is_key: false,
         keys_of: None,
         sinks: false,
+        from: 0,
+        ahead: false,
     }
 }
 

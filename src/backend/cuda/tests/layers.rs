@@ -164,6 +164,8 @@ pub(super) fn plain_attention() -> spec::Attention {
         value_is_key: false,
         keys_of: None,
         sinks: false,
+        from: 0,
+        ahead: false,
     }
 }
 

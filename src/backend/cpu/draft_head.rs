@@ -1,0 +1,373 @@
+//! A draft head beside the model: its layers read hidden states of the model and draft from them. The formulas
+//! stand at [`HeadKind`].
+//!
+//! Keys and values of its layers lie behind the model's own in the region of every sequence, position for
+//! position. So forks, cached prompts and rejected rows need nothing of their own. Drafting writes behind the
+//! end of a sequence; the next pass writes over it.
+
+use std::collections::HashMap;
+
+use super::experts::sized;
+use super::gemm::{Linear, Mode, linear};
+use super::kv::Layout;
+use super::pack::Packed;
+use super::pass::{Buffers, compact};
+use super::{CpuNetwork, HostLogits, layers_of, load, ops};
+use crate::backend::host::same_count;
+use crate::backend::rotary::RotaryTables;
+use crate::backend::sequences::{Sequences, contract};
+use crate::backend::slabs::{Piece, pieces};
+use crate::backend::weights::DraftHeadWeights;
+use crate::backend::{BackendError, Candidate, Drafts, Dtype, SeqId};
+use crate::model::spec::{HeadKind, ModelSpec};
+use crate::model::{DraftHead, spec};
+use crate::sampling::Draft;
+
+/// A draft head, ready to run. While it runs, its description, layers and rotations take the place of the
+/// network's ([`CpuNetwork::with_draft_head`]).
+pub struct BesideHead {
+    kind: HeadKind,
+    spec: ModelSpec,
+    weights: DraftHeadWeights<Packed, Vec<f32>>,
+    rotary: RotaryTables,
+    /// The layer of a region that its keys and values begin with.
+    first_layer: usize,
+    /// Tokens of the rows of its head, ascending; all where `None`.
+    ids: Option<Vec<u32>>,
+    /// Blocks of the model before which it reads states.
+    before: Vec<usize>,
+    /// States of the rows of the slab at hand `[rows, count * hidden]`.
+    states: Vec<f32>,
+    /// States of the last rows of sequences, for the rows behind them.
+    last: HashMap<SeqId, States>,
+    /// Working memory.
+    buffers: Buffers,
+    /// States of rows, after the matrix `[rows, hidden]`.
+    joined: Vec<f32>,
+    /// Inputs of the layer of EAGLE-3 `[rows, 2 * hidden]`.
+    inputs: Vec<f32>,
+    /// Of the rows of the last pass.
+    pub logits: Vec<f32>,
+}
+
+/// States of consecutive positions, after the matrix.
+struct States {
+    first: usize,
+    /// `[positions, hidden]`.
+    rows: Vec<f32>,
+}
+
+impl States {
+    fn at(&self, position: usize, hidden: usize) -> Option<&[f32]> {
+        let from = position.checked_sub(self.first)? * hidden;
+        self.rows.get(from..from + hidden)
+    }
+}
+
+impl CpuNetwork {
+    /// See [`Network::attach`](crate::backend::Network::attach).
+    pub(super) fn attach_draft_head(&mut self, head: &DraftHead, dtype: Dtype) -> Result<(), BackendError> {
+        let spec = head.weights.spec.clone();
+        let Some(states) = &spec.states else {
+            return Err(contract("a model in the place of a draft head".into()));
+        };
+        if self.sequences.bytes() > 0 {
+            return Err(contract("a draft head beside open sequences".into()));
+        }
+        let weights = load::pack_draft_head(&head.weights, dtype, (&self.pool, &self.kernels))?;
+        let layout = Layout::new(layers_of(&self.spec).chain(layers_of(&spec)));
+        self.sequences = Sequences::new(layout, self.spec.context);
+        self.draft_head = Some(Box::new(BesideHead {
+            kind: head.kind,
+            before: states.before(self.spec.blocks.len()),
+            rotary: RotaryTables::new(&spec.blocks),
+            first_layer: self.spec.blocks.len(),
+            ids: head.ids.clone(),
+            states: Vec::new(),
+            last: HashMap::new(),
+            buffers: Buffers::default(),
+            joined: Vec::new(),
+            inputs: Vec::new(),
+            logits: Vec::new(),
+            weights,
+            spec,
+        }));
+        Ok(())
+    }
+
+    /// Runs with the layers of the head in the place of the model's.
+    fn with_draft_head<T>(
+        &mut self,
+        run: impl FnOnce(&mut Self, &mut BesideHead) -> Result<T, BackendError>,
+    ) -> Result<T, BackendError> {
+        let Some(mut head) = self.draft_head.take() else { return Err(contract("no draft head".into())) };
+        head.swap(self);
+        let result = run(self, &mut head);
+        head.swap(self);
+        self.draft_head = Some(head);
+        result
+    }
+
+    /// The residual stream before a block, of the rows of a slab.
+    pub(super) fn draft_head_reads(&mut self, layer: usize, x: &[f32]) {
+        let Some(head) = &mut self.draft_head else { return };
+        let (hidden, count) = (self.spec.hidden, head.before.len());
+        let states = sized(&mut head.states, x.len() * count);
+        for (at, _) in head.before.iter().enumerate().filter(|(_, before)| **before == layer) {
+            for (row, states) in x.chunks_exact(hidden).zip(states.chunks_exact_mut(count * hidden)) {
+                states[at * hidden..][..hidden].copy_from_slice(row);
+            }
+        }
+    }
+
+    /// Keys and values of the head for the rows of a slab.
+    pub(super) fn read_for_draft_head(&mut self, slab: &[Piece], tokens: &[u32]) -> Result<(), BackendError> {
+        if self.draft_head.is_none() {
+            Ok(())
+        } else {
+            self.with_draft_head(|network, head| head.read(network, slab, tokens))
+        }
+    }
+
+    pub(super) fn fork_for_draft_head(&mut self, prompt: SeqId, forks: &[SeqId]) {
+        let Some(head) = &mut self.draft_head else { return };
+        let Some(last) = self.sequences.len(prompt).checked_sub(1) else { return };
+        let state = head.last.get(&prompt).and_then(|states| states.at(last, self.spec.hidden)).map(<[f32]>::to_vec);
+        if let Some(state) = state {
+            head.last.extend(forks.iter().map(|&fork| (fork, States { first: last, rows: state.clone() })));
+        }
+    }
+
+    pub(super) fn close_for_draft_head(&mut self, seq: SeqId) {
+        if let Some(head) = &mut self.draft_head {
+            head.last.remove(&seq);
+        }
+    }
+
+    /// See [`Network::draft_with_head`](crate::backend::Network::draft_with_head).
+    pub(super) fn draft_by_head(
+        &mut self,
+        candidates: &[Candidate<'_>],
+        lengths: &[usize],
+    ) -> Result<Vec<Drafts>, BackendError> {
+        same_count(candidates, lengths)?;
+        let mut asked = Vec::new();
+        for (i, candidate) in candidates.iter().enumerate().filter(|(i, _)| lengths[*i] > 0) {
+            let sequence = self.sequences.get(candidate.seq)?;
+            let start = sequence.len;
+            let &[token] = candidate.unread(start)? else {
+                return Err(contract("drafts of a head for a candidate with more than one unread token".into()));
+            };
+            // Without a token before it there are no states.
+            let room = if start == 0 { 0 } else { sequence.limit - start };
+            asked.push(Asked { i, start, token, room, length: lengths[i].min(room), drafts: Vec::new() });
+        }
+        asked.retain(|asked| asked.length > 0);
+        if !asked.is_empty() {
+            self.with_draft_head(|network, head| match head.kind {
+                HeadKind::Chain { normed, .. } => head.chain(network, candidates, &mut asked, normed),
+                HeadKind::Block { size, mask } => head.block(network, candidates, &mut asked, (size, mask)),
+            })?;
+        }
+        let mut drafts = vec![Drafts::NONE; candidates.len()];
+        for asked in asked {
+            drafts[asked.i] = Drafts::Host(asked.drafts);
+        }
+        Ok(drafts)
+    }
+}
+
+/// A candidate that is drafted for.
+struct Asked {
+    /// Its number.
+    i: usize,
+    /// Position of its last token.
+    start: usize,
+    token: u32,
+    /// Positions from there on that there is room for.
+    room: usize,
+    length: usize,
+    drafts: Vec<Draft>,
+}
+
+impl BesideHead {
+    fn swap(&mut self, network: &mut CpuNetwork) {
+        std::mem::swap(&mut self.spec, &mut network.spec);
+        std::mem::swap(&mut self.weights.blocks, &mut network.weights.blocks);
+        std::mem::swap(&mut self.rotary, &mut network.rotary);
+        std::mem::swap(&mut self.first_layer, &mut network.first_layer);
+    }
+
+    /// Writes keys and values for rows of the model whose states are there.
+    fn read(&mut self, network: &mut CpuNetwork, slab: &[Piece], tokens: &[u32]) -> Result<(), BackendError> {
+        let hidden = network.spec.hidden;
+        reach(network, slab)?;
+        let Buffers { qkv, quantized, .. } = &mut self.buffers;
+        let joined = sized(&mut self.joined, tokens.len() * hidden);
+        let states = Linear { weights: &self.weights.states, bias: None, mode: Mode::Store };
+        linear(&network.pool, &network.kernels, states, &self.states, joined, quantized);
+        if let HeadKind::Block { .. } = self.kind {
+            let (norm, weights) = (network.spec.norm, &self.weights.states_norm);
+            ops::for_rows(&network.pool, joined, hidden, |_, row| ops::norm_in_place(norm, row, weights));
+            for layer in 0..network.spec.blocks.len() {
+                network.keys_of_inputs(layer, slab, joined, qkv, quantized)?;
+            }
+            return Ok(());
+        }
+        let inputs = sized(&mut self.inputs, tokens.len() * 2 * hidden);
+        for (piece, rows) in pieces(slab) {
+            let before = piece.start.checked_sub(1);
+            let last = before.and_then(|before| self.last.get(&piece.seq)?.at(before, hidden)).map(<[f32]>::to_vec);
+            // A prompt that was cut back has lost the states before its end: one row is drafted from less.
+            let known = last.is_some();
+            let states =
+                [last.unwrap_or_else(|| vec![0.0; hidden]), joined[rows.start * hidden..rows.end * hidden].to_vec()]
+                    .concat();
+            for (row, state) in rows.zip(states.chunks_exact(hidden)) {
+                let input = &mut inputs[row * 2 * hidden..][..2 * hidden];
+                input_of(network, &self.weights, (tokens[row], state), input);
+            }
+            let first = if known { piece.start - 1 } else { piece.start };
+            let rows = if known { states } else { states[hidden..].to_vec() };
+            self.last.insert(piece.seq, States { first, rows });
+        }
+        network.keys_of_inputs(0, slab, inputs, qkv, quantized)
+    }
+
+    /// A pass for each token, over the head's own output from the second on.
+    fn chain(
+        &mut self,
+        network: &mut CpuNetwork,
+        candidates: &[Candidate<'_>],
+        all: &mut [Asked],
+        normed: bool,
+    ) -> Result<(), BackendError> {
+        let hidden = network.spec.hidden;
+        let state = |asked: &Asked| {
+            let known = self.last.get(&candidates[asked.i].seq)?.at(asked.start - 1, hidden)?;
+            Some(known.to_vec())
+        };
+        let mut states: Vec<Vec<f32>> =
+            all.iter().map(|asked| state(asked).unwrap_or_else(|| vec![0.0; hidden])).collect();
+        for round in 0..all.iter().map(|asked| asked.length).max().unwrap_or(0) {
+            let part: Vec<usize> = (0..all.len()).filter(|&at| all[at].length > round).collect();
+            let piece = |&at: &usize| {
+                let Asked { i, start, .. } = all[at];
+                Piece { seq: candidates[i].seq, start: start + round, len: 1, wanted: 1 }
+            };
+            let slab: Vec<Piece> = part.iter().map(piece).collect();
+            reach(network, &slab)?;
+            let inputs = sized(&mut self.inputs, part.len() * 2 * hidden);
+            self.buffers.x.clear();
+            for (&at, input) in part.iter().zip(inputs.chunks_exact_mut(2 * hidden)) {
+                let token = all[at].drafts.last().map_or(all[at].token, |draft| draft.token);
+                input_of(network, &self.weights, (token, &states[at]), input);
+                self.buffers.x.extend_from_slice(if normed { &input[hidden..] } else { &states[at] });
+            }
+            let Buffers { qkv, quantized, .. } = &mut self.buffers;
+            network.keys_of_inputs(0, &slab, inputs, qkv, quantized)?;
+            let rows: Vec<_> = (0..part.len()).map(|row| row..row + 1).collect();
+            network.rest_of_block(0, &slab, &rows, &mut self.buffers)?;
+            for (&at, output) in part.iter().zip(self.buffers.x.chunks_exact(hidden)) {
+                states[at].copy_from_slice(output);
+            }
+            let width = self.logits(network);
+            let (logits, ids) = (&self.logits, self.ids.as_deref());
+            let drawn = network.map(part.len(), |row| {
+                let Asked { i, drafts, .. } = &all[part[row]];
+                candidates[*i].draw(drafts, &logits[row * width..][..width], ids)
+            });
+            part.into_iter().zip(drawn).for_each(|(at, draft)| all[at].drafts.push(draft));
+        }
+        Ok(())
+    }
+
+    /// One pass over a block of masks.
+    fn block(
+        &mut self,
+        network: &mut CpuNetwork,
+        candidates: &[Candidate<'_>],
+        all: &mut [Asked],
+        (size, mask): (usize, u32),
+    ) -> Result<(), BackendError> {
+        let (hidden, scale) = (network.spec.hidden, self.spec.embedding.scale);
+        let piece = |asked: &mut Asked| {
+            let len = size.min(asked.room);
+            asked.length = asked.length.min(len - 1);
+            Piece { seq: candidates[asked.i].seq, start: asked.start, len, wanted: asked.length }
+        };
+        let slab: Vec<Piece> = all.iter_mut().map(piece).collect();
+        reach(network, &slab)?;
+        let tokens = slab
+            .iter()
+            .zip(&*all)
+            .flat_map(|(piece, asked)| std::iter::once(asked.token).chain(std::iter::repeat_n(mask, piece.len - 1)));
+        let tokens: Vec<u32> = tokens.collect();
+        let x = sized(&mut self.buffers.x, tokens.len() * hidden);
+        for (&token, row) in tokens.iter().zip(x.chunks_exact_mut(hidden)) {
+            network.weights.embedding.output(token as usize, row);
+            for x in row {
+                *x *= scale;
+            }
+        }
+        let rows: Vec<_> = pieces(&slab).map(|(_, rows)| rows).collect();
+        for layer in 0..network.spec.blocks.len() {
+            network.project(layer, &slab, &mut self.buffers)?;
+            network.rest_of_block(layer, &slab, &rows, &mut self.buffers)?;
+        }
+        let drafted: Vec<_> =
+            rows.iter().zip(&*all).map(|(rows, asked)| rows.start + 1..rows.start + 1 + asked.length).collect();
+        compact(&mut self.buffers.x, hidden, &drafted);
+        let width = self.logits(network);
+        let firsts: Vec<usize> =
+            all.iter().scan(0, |end, asked| Some(std::mem::replace(end, *end + asked.length))).collect();
+        let logits = &self.logits;
+        let drawn = network.map(all.len(), |at| {
+            let mut drafts = Vec::new();
+            for row in firsts[at]..firsts[at] + all[at].length {
+                drafts.push(candidates[all[at].i].draw(&drafts, &logits[row * width..][..width], None));
+            }
+            drafts
+        });
+        all.iter_mut().zip(drawn).for_each(|(asked, drawn)| asked.drafts = drawn);
+        Ok(())
+    }
+
+    /// Logits of the rows of the residual stream; returns how many a row has.
+    fn logits(&mut self, network: &mut CpuNetwork) -> usize {
+        let hidden = network.spec.hidden;
+        let Buffers { x, normed, quantized, .. } = &mut self.buffers;
+        let normed = sized(normed, x.len());
+        network.norm(x, &self.weights.final_norm, normed);
+        let own = self.weights.head.as_ref();
+        let weights = own.unwrap_or_else(|| network.weights.head());
+        let logits = sized(&mut self.logits, x.len() / hidden * weights.outputs);
+        let bias = if own.is_some() { None } else { network.weights.head_bias.as_deref() };
+        linear(&network.pool, &network.kernels, Linear { weights, bias, mode: Mode::Store }, normed, logits, quantized);
+        if own.is_none() {
+            ops::scale_logits(&network.pool, self.spec.head, logits, weights.outputs);
+        }
+        weights.outputs
+    }
+}
+
+/// Rotations for the positions of a slab.
+fn reach(network: &mut CpuNetwork, slab: &[Piece]) -> Result<(), BackendError> {
+    let positions = slab.iter().map(|piece| piece.start + piece.len).max().unwrap_or(0);
+    network.rotary.ensure(positions).map_err(|bytes| BackendError::Memory { bytes })
+}
+
+/// The input of the layer of EAGLE-3 `[2 * hidden]`: of a token, and of the state before it.
+fn input_of(
+    network: &CpuNetwork,
+    weights: &DraftHeadWeights<Packed, Vec<f32>>,
+    (token, state): (u32, &[f32]),
+    input: &mut [f32],
+) {
+    let spec::ModelSpec { hidden, norm, .. } = network.spec;
+    let mut embedding = vec![0.0; hidden];
+    network.weights.embedding.output(token as usize, &mut embedding);
+    let (of_token, of_state) = input.split_at_mut(hidden);
+    ops::norm(norm, &embedding, &network.weights.blocks[0].attention_norm, of_token);
+    ops::norm(norm, state, &weights.states_norm, of_state);
+}
