@@ -27,9 +27,11 @@ try:
     from torch.nn import functional as F
 
     import contamination
+    import head
     import network
     import parallel
     import train
+    from safetensors.torch import load_file
 except ImportError as missing:
     MISSING = str(missing)
 else:
@@ -275,6 +277,77 @@ class Parallel(unittest.TestCase):
         # What the mask gets is missing elsewhere.
         given[..., 5] = 1.0
         self.assertGreater((parallel.taught(by_teacher, given, wanted, positions) - 0.3 * by_text).min().item(), 0.05)
+
+
+@unittest.skipIf(MISSING, f"skipped: {MISSING}")
+class Head(unittest.TestCase):
+    def main(self):
+        made = network.Network(network.SHAPES["tiny"], 2)
+        for block in made.blocks:
+            for part in (block.o, block.down):
+                torch.nn.init.normal_(part.weight, std=0.1)
+        return made
+
+    def head(self, main):
+        made = head.Head(main, torch.arange(5, 4000, 7), head.usual(len(main.blocks)), 96)
+        for part in (made.fc, made.o, made.down):
+            torch.nn.init.normal_(part.weight, std=0.1)
+        return made
+
+    @torch.no_grad()
+    def test_a_chain_of_training_says_what_drafting_would(self):
+        main = self.main()
+        made, tokens, steps = self.head(main), torch.randint(4096, (2, 20)), 3
+        states, by_main = head.read(main, tokens, made.before)
+        self.assertLess((main(tokens) - by_main).abs().max().item(), 1e-5)
+        found = list(head.chains(made, main, tokens, states, steps))
+        for row in range(tokens.shape[1] - steps):
+            state = made.fc(states[:, : row + 1])
+            for number in range(1, steps + 1):
+                last = made(main.embedding(tokens[:, 1 : row + 1 + number]), state, [])[:, -1:]
+                self.assertLess((made.logits(last)[:, 0] - found[number - 1][:, row]).abs().max().item(), 1e-4)
+                state = torch.cat([state, last], dim=1)
+
+    @torch.no_grad()
+    def test_what_is_written_is_what_the_main_model_says(self):
+        main, given = self.main(), torch.full((2, 12), -1)
+        given[0, :5], given[1, :2] = torch.arange(5), torch.arange(2)
+        tokens = head.written(main, given, 0.0)
+        self.assertTrue(torch.equal(tokens[given >= 0], given[given >= 0]))
+        said = F.pad(main(tokens).argmax(-1)[:, :-1], (1, 0))
+        self.assertTrue(torch.equal(tokens[given < 0], said[given < 0]))
+
+    @torch.no_grad()
+    def test_the_loss_is_the_cross_entropy_with_the_main_model(self):
+        main, tokens, weights = self.main(), torch.randint(4096, (2, 20)), torch.rand(2, 20)
+        made = self.head(main)
+        made.ids = torch.arange(4096)
+        by_main, given = main(tokens), [torch.randn(2, 17, 4096) for _ in range(3)]
+        sums = torch.zeros(2)
+        for number, logits in enumerate(given, 1):
+            wanted, counts = by_main[:, number : number + 17].softmax(-1), weights[:, number : number + 17] * 0.8 ** (number - 1)
+            each = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(0, 1), reduction="none").view(2, 17)
+            sums += torch.stack([(each * counts).sum(), counts.sum()])
+        with mock.patch.object(head, "chains", lambda *_: given):
+            self.assertAlmostEqual(head.taught(made, main, tokens, weights, 3).item(), (sums[0] / sums[1]).item(), places=4)
+
+    def test_frequent_tokens_are_those_of_bodies(self):
+        arrays, prompts = torch.tensor([1, 1, 1, 5, 5, 3, 9, 9]), torch.tensor([True] * 3 + [False] * 5)
+        batches = mock.Mock(arrays={"exercises": arrays}, prompts={"exercises": prompts}, mix={"exercises": (1.0, 1.0)})
+        self.assertEqual(head.frequent(batches, 2).tolist(), [5, 9])
+
+    def test_a_head_is_written_as_published_ones_are(self):
+        main = self.main()
+        made = self.head(main)
+        with tempfile.TemporaryDirectory() as folder:
+            head.export(made, main, Path(folder))
+            weights, config = load_file(Path(folder) / "model.safetensors"), json.loads((Path(folder) / "config.json").read_text())
+        self.assertEqual([config[key] for key in ("vocab_size", "draft_vocab_size")], [4096, len(made.ids)])
+        self.assertEqual(config["eagle_config"]["eagle_aux_hidden_state_layer_ids"], [0, 0, 0])
+        self.assertTrue(torch.equal(weights["d2t"] + torch.arange(len(made.ids)), made.ids))
+        self.assertTrue(torch.equal(weights["t2d"].nonzero()[:, 0], made.ids))
+        self.assertEqual(list(weights["midlayer.self_attn.k_proj.weight"].shape), [32, 128])
+        self.assertEqual(len(weights), 15)
 
 
 if __name__ == "__main__":

@@ -354,6 +354,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let models = LocalModels {
         main: ModelFiles::Embedded(&MAIN),
         draft: Drafting::Model(ModelFiles::Embedded(&DRAFT)),
+        own_head: false,
         draft_vocabulary: DraftVocabulary::Auto,
         chat: None,
         load: bass_tui::backend::LoadOptions::default(),

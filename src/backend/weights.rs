@@ -2,7 +2,7 @@
 
 use super::BackendError;
 use crate::model::blocks::widen;
-use crate::model::spec::{Block, DeltaNet, Mlp, NormKind, Wiring};
+use crate::model::spec::{Block, DeltaNet, HeadKind, Mlp, NormKind, Wiring};
 use crate::model::{BlockSlot, ModelSpec, ModelWeights, Slot};
 
 /// Puts weights where the kernels of a device read them.
@@ -52,8 +52,10 @@ pub struct Weights<M, V> {
 pub struct DraftHeadWeights<M, V> {
     /// From the main model's states `[hidden, count * width]`.
     pub states: M,
-    /// Of what comes out.
+    /// Of states.
     pub states_norm: NormWeights<V>,
+    /// Of tokens, where it is not that of the block's attention.
+    pub token_norm: Option<NormWeights<V>>,
     pub blocks: Vec<BlockWeights<M, V>>,
     pub final_norm: NormWeights<V>,
     /// `[tokens, hidden]`; `None` where it is the main model's.
@@ -67,6 +69,10 @@ impl<M, V> DraftHeadWeights<M, V> {
         let weights = Self {
             states: walk.matrix(&[Slot::States], MatrixRole::Block)?,
             states_norm: walk.norm(Slot::StatesNorm, Slot::StatesNorm)?,
+            token_norm: match model.spec.states.as_ref().map(|states| states.kind) {
+                Some(HeadKind::Next) => Some(walk.norm(Slot::TokenNorm, Slot::TokenNorm)?),
+                _ => None,
+            },
             blocks: (0..model.spec.blocks.len()).map(|block| walk.block(block)).collect::<Result<_, _>>()?,
             final_norm: walk.norm(Slot::FinalNorm, Slot::FinalNormBias)?,
             head: if model.spec.head.tied { None } else { Some(walk.matrix(&[Slot::Head], MatrixRole::End)?) },

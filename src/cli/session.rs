@@ -73,7 +73,19 @@ impl Session {
         let weights = Some(self.weights());
         let chat = settings.chat.or_else(|| main.entry.as_ref()?.chat.map(Into::into));
         let (load, kv_cache, shared, draft_vocabulary) = (settings.load, 0, None, settings.draft_vocabulary);
-        Ok(LocalModels { main: main.files, draft, draft_vocabulary, chat, load, profiles, weights, kv_cache, shared })
+        let own_head = matches!(settings.draft.as_str(), "auto" | "chain");
+        Ok(LocalModels {
+            main: main.files,
+            draft,
+            own_head,
+            draft_vocabulary,
+            chat,
+            load,
+            profiles,
+            weights,
+            kv_cache,
+            shared,
+        })
     }
 
     /// The cache folder of prepared weights.

@@ -6,6 +6,8 @@
 //! | EAGLE-3 of speculators | `speculators_model_type`; the layer's fields are nested, blocks are read before |
 //! | `DFlash` | `DFlashDraftModel`; `dflash_config` names the blocks whose outputs are read |
 //!
+//! | MTP | layers of a main model behind its last block, in its own files (`mtp.` of Qwen3.5, `nextn` of GGUF) |
+//!
 //! The formulas stand at [`HeadKind`].
 
 use std::path::Path;
@@ -16,7 +18,7 @@ use super::arch::{Architecture, llama, qwen3};
 use super::fields::{self, Fields};
 use super::spec::{Block, HeadKind, ModelSpec, ReadStates};
 use super::tensors::TensorNames;
-use super::{Checkpoint, ModelError, ModelFiles, ModelWeights, config, required};
+use super::{Checkpoint, ModelError, ModelFiles, ModelWeights, config, gguf, required};
 
 /// Layers without an embedding of their own, and perhaps with a head.
 pub struct DraftHead {
@@ -30,8 +32,10 @@ pub struct DraftHead {
 
 const EAGLE3: Architecture = Architecture { name: "LlamaForCausalLMEagle3", names: &NAMES, ..llama::LLAMA };
 const DFLASH: Architecture = Architecture { name: "DFlashDraftModel", names: &NAMES_QWEN3, ..qwen3::QWEN3 };
-const NAMES: TensorNames = TensorNames { prefixes: &[""], ..llama::NAMES };
-const NAMES_QWEN3: TensorNames = TensorNames { prefixes: &[""], ..*qwen3::QWEN3.names };
+const NAMES: TensorNames =
+    TensorNames { prefixes: &[""], states: ["fc.weight", "layers.0.hidden_norm.weight", ""], ..llama::NAMES };
+const NAMES_QWEN3: TensorNames =
+    TensorNames { prefixes: &[""], states: ["fc.weight", "hidden_norm.weight", ""], ..*qwen3::QWEN3.names };
 
 impl DraftHead {
     /// These files are a draft head's.
@@ -43,6 +47,46 @@ impl DraftHead {
             Some(is_one(Fields::new(&path, &map)))
         };
         read() == Some(true)
+    }
+
+    /// Reads the layer for the next tokens that a main model may bring along. One with an embedding or a head of
+    /// its own is left out, and of several the first counts.
+    pub fn of_main(files: &ModelFiles, main: &ModelWeights) -> Result<Option<Self>, ModelError> {
+        let Some(names) = main.spec.names.next else { return Ok(None) };
+        let Some(block) = main.spec.blocks.iter().rfind(|block| block.delta.is_none()) else { return Ok(None) };
+        let behind = format!("blk.{}.", main.spec.blocks.len());
+        let (there, own): (String, Vec<String>) = match files {
+            ModelFiles::Embedded(_) => return Ok(None),
+            ModelFiles::Folder(_) => {
+                ("mtp.fc.weight".into(), ["embed_tokens", "lm_head"].map(|of| format!("mtp.{of}.weight")).into())
+            }
+            ModelFiles::Gguf(_) | ModelFiles::Blob(..) => {
+                let of = |name: &str| format!("{behind}nextn.{name}.weight");
+                (of("eh_proj"), vec![of("embed_tokens"), of("shared_head_head")])
+            }
+        };
+        if !main.checkpoint.has(&there) || own.iter().any(|name| main.checkpoint.has(name)) {
+            return Ok(None);
+        }
+        let checkpoint = match files {
+            ModelFiles::Folder(folder) => Checkpoint::open(folder)?,
+            ModelFiles::Gguf(path) | ModelFiles::Blob(path, _) => {
+                let (_, mut checkpoint) = gguf::outline(path)?;
+                checkpoint.rename(|name| Some(format!("mtp.blk.0.{}", name.strip_prefix(&behind)?)));
+                checkpoint
+            }
+            ModelFiles::Embedded(_) => return Ok(None),
+        };
+        let kind = HeadKind::Next;
+        let states = ReadStates { before: Some(Vec::new()), width: main.spec.hidden, kind };
+        let mut spec = ModelSpec { blocks: vec![block.clone()], names, states: Some(states), ..main.spec.clone() };
+        spec.blocks[0].attention.from = 1;
+        spec.head.tied = true;
+        let weights = ModelWeights::new("mtp".into(), spec, checkpoint);
+        for slot in weights.spec.slots() {
+            weights.stored(slot)?;
+        }
+        Ok(Some(Self { weights, kind, ids: None }))
     }
 
     /// Reads the head in a folder, for a main model.

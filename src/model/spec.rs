@@ -43,7 +43,7 @@ pub struct ModelSpec {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadStates {
     /// The blocks of the main model before which they stand; `None` for the third, the middle one and the
-    /// third last.
+    /// third last. None of [`HeadKind::Next`], which reads what the main model's head reads.
     pub before: Option<Vec<usize>>,
     /// Width of each.
     pub width: usize,
@@ -51,7 +51,8 @@ pub struct ReadStates {
     pub kind: HeadKind,
 }
 
-/// How a draft head drafts. `s` are the main model's states of a token, one beside the other, times a matrix.
+/// How a draft head drafts. `s` are the main model's states of a token, one beside the other, times a matrix,
+/// if nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeadKind {
     /// EAGLE-3 (arXiv 2503.01840): one pass for each token. The row of a token reads `norm1(embedding)` beside
@@ -62,6 +63,10 @@ pub enum HeadKind {
         /// Rows of its head.
         tokens: usize,
     },
+    /// The layer for the next tokens that some models bring along (MTP, arXiv 2412.19437): one pass for each
+    /// token. The residual stream of a token begins with a matrix times `norm1(embedding)` beside `norm2(s)`,
+    /// `s` what the main model's head read before it; for a draft the head's own normalised output.
+    Next,
     /// `DFlash` (arXiv 2602.06036): one pass for all. Keys and values of the text are those of `norm(s)` in every
     /// block; a block of masks behind the last token is drafted from, each row its own token.
     Block {

@@ -31,10 +31,12 @@ pub enum Slot {
     LayerProjection,
     /// Weight of the norm of a block's projected input `[width]`.
     LayerProjectionNorm,
-    /// From the states that a draft head reads `[hidden, count * width]`.
+    /// From the states that a draft head reads `[hidden, count * width]`, or from a token and one state.
     States,
-    /// Weight of the norm of what comes out `[hidden]`.
+    /// Weight of the norm of states `[hidden]`.
     StatesNorm,
+    /// Weight of the norm of tokens in a draft head `[hidden]`, where it is not that of its attention.
+    TokenNorm,
 }
 
 /// A place for one tensor of a block. Matrices are `[outputs, inputs]`.
@@ -138,6 +140,10 @@ pub struct TensorNames {
     pub transposed: bool,
     /// Names in other checkpoints of the family: those in which all experts of a block are one tensor.
     pub stacked: Option<&'static TensorNames>,
+    /// Names of [`Slot::States`], [`Slot::StatesNorm`] and [`Slot::TokenNorm`].
+    pub states: [&'static str; 3],
+    /// Names of the layer for the next tokens, in models that may bring one along.
+    pub next: Option<&'static TensorNames>,
     /// Names of [`Slot::LayerTable`], [`Slot::LayerProjection`] and [`Slot::LayerProjectionNorm`].
     pub layer_inputs: [&'static str; 3],
     /// Tensors that hold several slots of every expert, where all experts of a block are one tensor.
@@ -269,7 +275,8 @@ impl Slot {
             | Self::FinalNormBias
             | Self::HeadBias
             | Self::LayerProjectionNorm
-            | Self::StatesNorm => false,
+            | Self::StatesNorm
+            | Self::TokenNorm => false,
         }
     }
 }
@@ -285,6 +292,7 @@ impl ModelSpec {
                 slots.extend(more);
             }
         };
+        add(self.is_next(), &[Slot::TokenNorm]);
         add(self.embedding.positions.is_some(), &[Slot::Positions]);
         add(self.embedding.width != self.hidden, &[Slot::ProjectIn, Slot::ProjectOut]);
         add(self.final_norm, &[Slot::FinalNorm]);
@@ -349,6 +357,11 @@ impl ModelSpec {
         (slots, mlp_slots(experts))
     }
 
+    /// A draft head that came with its model.
+    fn is_next(&self) -> bool {
+        matches!(self.states, Some(ReadStates { kind: HeadKind::Next, .. }))
+    }
+
     /// A draft head of the kind of EAGLE-3.
     fn is_chain(&self) -> bool {
         matches!(self.states, Some(ReadStates { kind: HeadKind::Chain { .. }, .. }))
@@ -384,7 +397,8 @@ impl ModelSpec {
                 Slot::ProjectIn => vec![hidden, self.embedding.width],
                 Slot::ProjectOut => vec![self.embedding.width, hidden],
                 Slot::HeadBias => vec![self.vocab_size],
-                Slot::FinalNorm | Slot::FinalNormBias | Slot::StatesNorm => vec![hidden],
+                Slot::FinalNorm | Slot::FinalNormBias | Slot::StatesNorm | Slot::TokenNorm => vec![hidden],
+                Slot::States if self.is_next() => vec![hidden, 2 * hidden],
                 Slot::States => vec![hidden, self.states.as_ref().map_or(0, |states| states.count() * states.width)],
                 Slot::Head => vec![self.head_rows(), self.embedding.width],
                 _ => vec![self.vocab_size, self.embedding.width],
@@ -468,12 +482,9 @@ impl ModelSpec {
             Slot::FinalNormBias => return named(format!("{prefix}{}.bias", names.final_norm)),
             Slot::Head => return named(format!("{outer}{}.weight", names.head)),
             Slot::HeadBias => return named(format!("{outer}{}.bias", names.head)),
-            Slot::States => return named("fc.weight".into()),
-            Slot::StatesNorm => {
-                return named(
-                    if self.is_chain() { "layers.0.hidden_norm.weight" } else { "hidden_norm.weight" }.into(),
-                );
-            }
+            Slot::States => return named(format!("{prefix}{}", names.states[0])),
+            Slot::StatesNorm => return named(format!("{prefix}{}", names.states[1])),
+            Slot::TokenNorm => return named(format!("{prefix}{}", names.states[2])),
             Slot::LayerTable => return named(format!("{prefix}{}", names.layer_inputs[0])),
             Slot::LayerProjection => return named(format!("{prefix}{}", names.layer_inputs[1])),
             Slot::LayerProjectionNorm => return named(format!("{prefix}{}", names.layer_inputs[2])),

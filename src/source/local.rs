@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::profiles::{self, ProfileFile};
 use super::{EventSink, Load, Prompt, Request, ServerError, Source, SourceInfo, Ticket, Told, Window};
-use crate::backend::{self, BackendError, Choice, Dtype, LoadOptions};
+use crate::backend::{self, BackendError, Choice, Dtype, LoadOptions, Network};
 use crate::engine::drafter::{LookupChanges, NamedDrafter};
 use crate::engine::{
     DraftVocabulary, Drafter, Engine, EngineError, Event, HeadDrafter, ModelDrafter, Profile, RequestId,
@@ -37,6 +37,8 @@ pub struct LocalModels {
     pub main: ModelFiles,
     /// Its source of drafts.
     pub draft: Drafting,
+    /// Where a drafter wants a model: the layer for the next tokens that the main model brings along, if it does.
+    pub own_head: bool,
     /// Tokens that a draft model proposes.
     pub draft_vocabulary: DraftVocabulary,
     /// The main model is shown requests as conversations; `None`: where its name says so.
@@ -201,6 +203,61 @@ fn bytes(models: &LocalModels) -> u64 {
     models.main.bytes() + draft
 }
 
+/// Puts a draft head beside the main model.
+fn beside(
+    models: &LocalModels,
+    head: &DraftHead,
+    network: &mut Box<dyn Network>,
+    pair: &mut Vec<String>,
+) -> Result<Box<dyn Drafter>, SourceError> {
+    network.attach(head, models.load.dtype)?;
+    pair.push(head.weights.name.clone());
+    let drafter = HeadDrafter::new(&head.weights.name, head.kind);
+    Ok(Box::new(drafter.proposing(models.draft_vocabulary, network.vocab_size())))
+}
+
+/// Loads the drafter for a main model; what it is goes to `pair`.
+fn drafter(
+    models: &LocalModels,
+    main: &Model,
+    network: &mut Box<dyn Network>,
+    pair: &mut Vec<String>,
+    pack: &impl Fn(&ModelWeights) -> Result<Box<dyn Network>, BackendError>,
+) -> Result<Option<Box<dyn Drafter>>, SourceError> {
+    let (named, files) = match &models.draft {
+        Drafting::None => return Ok(None),
+        Drafting::Model(files) => (None, Some(files)),
+        Drafting::Named(drafter, changes, files) => (Some((drafter, changes)), files.as_ref()),
+    };
+    // One that cannot be read or run is done without, as drafts only save time.
+    let wants = models.own_head && named.is_some_and(|(drafter, _)| drafter.wants_model);
+    let own = wants.then(|| DraftHead::of_main(&models.main, main).ok().flatten()).flatten();
+    let own = own.and_then(|head| beside(models, &head, network, pair).ok());
+    let model = match (own, files) {
+        (Some(own), _) => Some(own),
+        (None, None) => None,
+        (None, Some(files @ ModelFiles::Folder(folder))) if DraftHead::is_at(files) => {
+            Some(beside(models, &DraftHead::load(folder, &main.spec)?, network, pair)?)
+        }
+        (None, Some(files)) => {
+            let (draft, network) = Model::load_beside(files, pack)?;
+            main.tokenizer.same_vocabulary(&draft.tokenizer).map_err(|why| SourceError::Vocabulary {
+                main: main.name.clone(),
+                draft: draft.name.clone(),
+                why,
+            })?;
+            let network = network?;
+            let list = models.draft_vocabulary.first(network.vocab_size()).unwrap_or(network.vocab_size());
+            pair.push(format!("{} {list}", profiles::describe(&draft.name, &network.info())));
+            Some(Box::new(ModelDrafter::new(&draft.name, network).proposing(models.draft_vocabulary)) as _)
+        }
+    };
+    Ok(match named {
+        None => model,
+        Some((drafter, changes)) => Some((drafter.new)(*changes, model)),
+    })
+}
+
 fn load_on(models: &LocalModels, note: Option<Box<str>>, told: Option<&Told>) -> Result<Loaded, SourceError> {
     let (read, total) = (Arc::new(AtomicU64::new(0)), bytes(models));
     let pack = |weights: &ModelWeights| {
@@ -215,31 +272,7 @@ fn load_on(models: &LocalModels, note: Option<Box<str>>, told: Option<&Told>) ->
     let on = network.info();
     let mut pair = vec![profiles::describe(&main.name, &on)];
 
-    let mut model_drafter = |files: &ModelFiles| -> Result<Box<dyn Drafter>, SourceError> {
-        if let (ModelFiles::Folder(folder), true) = (files, DraftHead::is_at(files)) {
-            let head = DraftHead::load(folder, &main.spec)?;
-            network.attach(&head, models.load.dtype)?;
-            pair.push(head.weights.name.clone());
-            return Ok(Box::new(HeadDrafter::new(&head.weights.name, head.kind)));
-        }
-        let (draft, network) = Model::load_beside(files, pack)?;
-        main.tokenizer.same_vocabulary(&draft.tokenizer).map_err(|why| SourceError::Vocabulary {
-            main: main.name.clone(),
-            draft: draft.name.clone(),
-            why,
-        })?;
-        let network = network?;
-        let list = models.draft_vocabulary.first(network.vocab_size()).unwrap_or(network.vocab_size());
-        pair.push(format!("{} {list}", profiles::describe(&draft.name, &network.info())));
-        Ok(Box::new(ModelDrafter::new(&draft.name, network).proposing(models.draft_vocabulary)))
-    };
-    let drafter: Option<Box<dyn Drafter>> = match &models.draft {
-        Drafting::None => None,
-        Drafting::Model(files) => Some(model_drafter(files)?),
-        Drafting::Named(drafter, changes, files) => {
-            Some((drafter.new)(*changes, files.as_ref().map(model_drafter).transpose()?))
-        }
-    };
+    let drafter = drafter(models, &main, &mut network, &mut pair, &pack)?;
     let widened = || {
         let as_stored = on.device == "cpu" && models.load.dtype == Dtype::Auto;
         let said = as_stored.then(|| blocks::widened(main.types())).flatten()?;
@@ -466,6 +499,7 @@ mod tests {
         let models = LocalModels {
             main: ModelFiles::Embedded(&MAIN),
             draft: Drafting::Model(ModelFiles::Embedded(&DRAFT)),
+            own_head: false,
             draft_vocabulary: DraftVocabulary::Auto,
             chat: None,
             load: LoadOptions::default(),

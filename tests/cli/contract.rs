@@ -165,6 +165,7 @@ fn local(draft: Drafting) -> LocalSource {
     let models = LocalModels {
         main,
         draft,
+        own_head: false,
         draft_vocabulary: DraftVocabulary::Auto,
         chat: None,
         load,

@@ -65,6 +65,7 @@ fn opened(choices: &[Choice]) -> Result<(String, Option<String>), String> {
     let models = LocalModels {
         main: ModelFiles::Embedded(&MAIN),
         draft: Drafting::None,
+        own_head: false,
         draft_vocabulary: DraftVocabulary::Auto,
         chat: None,
         load: LoadOptions { threads: 1, ..LoadOptions::default() },

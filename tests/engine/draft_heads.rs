@@ -10,21 +10,29 @@ use bass_tui::model::{DraftHead, Model, ModelFiles};
 use bass_tui::sampling::{Accept, Draft, Sampling};
 use safetensors::SafeTensors;
 
-/// Heads and their main models.
-const HEADS: [(&str, &str); 4] = [
-    ("qwen3-eagle3", "qwen3"),
-    ("llama3-eagle3", "llama3"),
-    ("qwen3-dflash", "qwen3"),
-    ("qwen3-dflash-sliding", "qwen3"),
+/// Heads, their main models, and the models with the texts.
+const HEADS: [(&str, &str, &str); 6] = [
+    ("qwen3-eagle3", "qwen3", "qwen3"),
+    ("llama3-eagle3", "llama3", "llama3"),
+    ("qwen3-dflash", "qwen3", "qwen3"),
+    ("qwen3-dflash-sliding", "qwen3", "qwen3"),
+    // Layers that came with their models.
+    ("qwen3-5-mtp", "qwen3-5-mtp", "qwen3-5"),
+    ("qwen3-5-moe-mtp", "qwen3-5-moe-mtp", "qwen3-5-moe"),
 ];
 
 /// Best tokens of a row that are expected.
 const TOP: usize = 16;
 
 fn load(head: &str, main: &str) -> (CpuNetwork, DraftHead) {
-    let model = Model::load(&ModelFiles::Folder(data().join("models").join(main))).expect(main);
+    let files = ModelFiles::Folder(data().join("models").join(main));
+    let model = Model::load(&files).expect(main);
     let mut network = on_cpu(&model, Dtype::F32);
-    let head = DraftHead::load(&data().join("models").join(head), &model.spec).expect(head);
+    let head = if head == main {
+        DraftHead::of_main(&files, &model).expect(main).expect("a layer for the next tokens")
+    } else {
+        DraftHead::load(&data().join("models").join(head), &model.spec).expect(head)
+    };
     network.attach(&head, Dtype::F32).expect("a head that fits");
     (network, head)
 }
@@ -77,10 +85,12 @@ impl Texts<'_> {
 
 #[test]
 fn heads_draft_as_their_reference_code_does() {
-    for (name, main) in HEADS {
-        let expected = json(&data().join("models").join(name).join("expected.json"));
-        let targets = json(&data().join("models").join(main).join("expected.json"));
-        let file = std::fs::read(data().join("models").join(name).join("expected.safetensors")).expect("expected");
+    for (name, main, texts_of) in HEADS {
+        let folder = data().join("models").join(name);
+        let file = if name == main { "draft" } else { "expected" };
+        let expected = json(&folder.join(file).with_extension("json"));
+        let targets = json(&data().join("models").join(texts_of).join("expected.json"));
+        let file = std::fs::read(folder.join(file).with_extension("safetensors")).expect("expected");
         let tensors = SafeTensors::deserialize(&file).expect("safetensors");
         for (prompt, texts) in expected["prompts"].as_object().expect("prompts") {
             let (mut network, head) = load(name, main);
@@ -131,7 +141,7 @@ fn heads_draft_as_their_reference_code_does() {
 
 #[test]
 fn nothing_is_drafted_without_states_or_without_room() {
-    for (name, main) in HEADS {
+    for (name, main, _) in HEADS {
         let (mut network, _) = load(name, main);
         let vocab = network.vocab_size();
         let rules =
@@ -157,7 +167,7 @@ fn nothing_is_drafted_without_states_or_without_room() {
 /// Promise 1: what a head drafts never changes what is written.
 #[test]
 fn heads_change_nothing() {
-    for (name, main) in [HEADS[0], HEADS[3]] {
+    for (name, main, _) in [HEADS[0], HEADS[3], HEADS[4]] {
         let pair = golden(main, name);
         greedy_is_the_same_with_any_drafts(&pair);
         sampling_does_not_depend_on_the_batch(&pair);

@@ -1,6 +1,6 @@
 //! Promise 1 on real pairs of models: what is drafted never changes what is written.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::toy::cases::{FEW_POLICIES, KINDS, Kind, PLAIN, options, profile};
@@ -60,19 +60,27 @@ impl Pair {
     }
 
     fn engine(&self, threads: usize) -> Engine {
-        let head = DraftHead::is_at(&self.draft);
-        if let (true, ModelFiles::Folder(folder)) = (head, &self.draft) {
-            return self.engine_with_head(threads, folder);
+        match self.head() {
+            Some(head) => self.engine_with_head(threads, &head),
+            None => self.engine_with(threads, Some(self.drafter(threads))),
         }
-        self.engine_with(threads, Some(self.drafter(threads)))
     }
 
-    fn engine_with_head(&self, threads: usize, head: &Path) -> Engine {
+    /// The draft head, where it is one: that of the main model, if both are the same files and it has one.
+    fn head(&self) -> Option<DraftHead> {
+        let (ModelFiles::Folder(main), ModelFiles::Folder(draft)) = (&self.main, &self.draft) else { return None };
+        let model = || Model::load(&self.main).unwrap();
+        if DraftHead::is_at(&self.draft) {
+            return Some(DraftHead::load(draft, &model().spec).unwrap());
+        }
+        if main == draft { DraftHead::of_main(&self.main, &model()).unwrap() } else { None }
+    }
+
+    fn engine_with_head(&self, threads: usize, head: &DraftHead) -> Engine {
         let (main, mut network) = load(&self.main, self.dtype, threads);
-        let head = DraftHead::load(head, &main.spec).unwrap();
-        network.attach(&head, self.dtype).unwrap();
-        let drafter = Box::new(HeadDrafter::new("head", head.kind));
-        Engine::new(network, main.tokenizer, main.eos, Some(drafter))
+        network.attach(head, self.dtype).unwrap();
+        let drafter = HeadDrafter::new("head", head.kind).proposing(DraftVocabulary::First(700), 2048);
+        Engine::new(network, main.tokenizer, main.eos, Some(Box::new(drafter)))
     }
 }
 

@@ -8,10 +8,11 @@
 use std::collections::HashMap;
 
 use super::experts::sized;
-use super::gemm::{Linear, Mode, linear};
+use super::gemm::{Linear, Mode, Picked, linear, linear_of};
 use super::kv::Layout;
 use super::pack::Packed;
 use super::pass::{Buffers, compact};
+use super::shortlist::Panels;
 use super::{CpuNetwork, HostLogits, layers_of, load, ops};
 use crate::backend::host::same_count;
 use crate::backend::rotary::RotaryTables;
@@ -44,7 +45,7 @@ pub struct BesideHead {
     buffers: Buffers,
     /// States of rows, after the matrix `[rows, hidden]`.
     joined: Vec<f32>,
-    /// Inputs of the layer of EAGLE-3 `[rows, 2 * hidden]`.
+    /// Tokens beside states, normalised `[rows, 2 * hidden]`.
     inputs: Vec<f32>,
     /// Of the rows of the last pass.
     pub logits: Vec<f32>,
@@ -120,6 +121,22 @@ impl CpuNetwork {
         }
     }
 
+    /// The head reads what the model's head reads, of all rows.
+    pub(super) fn draft_head_reads_end(&self) -> bool {
+        self.draft_head.as_ref().is_some_and(|head| head.kind == HeadKind::Next)
+    }
+
+    /// The residual stream behind the last block, of the rows of a slab.
+    pub(super) fn read_end_for_draft_head(&mut self, x: &[f32]) {
+        let Some(mut head) = self.draft_head.take() else { return };
+        let states = sized(&mut head.states, x.len());
+        match &self.weights.final_norm {
+            Some(norm) => self.norm(x, norm, states),
+            None => states.copy_from_slice(x),
+        }
+        self.draft_head = Some(head);
+    }
+
     /// Keys and values of the head for the rows of a slab.
     pub(super) fn read_for_draft_head(&mut self, slab: &[Piece], tokens: &[u32]) -> Result<(), BackendError> {
         if self.draft_head.is_none() {
@@ -165,7 +182,7 @@ impl CpuNetwork {
         asked.retain(|asked| asked.length > 0);
         if !asked.is_empty() {
             self.with_draft_head(|network, head| match head.kind {
-                HeadKind::Chain { normed, .. } => head.chain(network, candidates, &mut asked, normed),
+                HeadKind::Chain { .. } | HeadKind::Next => head.chain(network, candidates, &mut asked),
                 HeadKind::Block { size, mask } => head.block(network, candidates, &mut asked, (size, mask)),
             })?;
         }
@@ -202,15 +219,19 @@ impl BesideHead {
     fn read(&mut self, network: &mut CpuNetwork, slab: &[Piece], tokens: &[u32]) -> Result<(), BackendError> {
         let hidden = network.spec.hidden;
         reach(network, slab)?;
-        let Buffers { qkv, quantized, .. } = &mut self.buffers;
-        let joined = sized(&mut self.joined, tokens.len() * hidden);
-        let states = Linear { weights: &self.weights.states, bias: None, mode: Mode::Store };
-        linear(&network.pool, &network.kernels, states, &self.states, joined, quantized);
+        if self.kind == HeadKind::Next {
+            self.joined.clone_from(&self.states);
+        } else {
+            let joined = sized(&mut self.joined, tokens.len() * hidden);
+            let states = Linear { weights: &self.weights.states, bias: None, mode: Mode::Store };
+            linear(&network.pool, &network.kernels, states, &self.states, joined, &mut self.buffers.quantized);
+        }
         if let HeadKind::Block { .. } = self.kind {
             let (norm, weights) = (network.spec.norm, &self.weights.states_norm);
-            ops::for_rows(&network.pool, joined, hidden, |_, row| ops::norm_in_place(norm, row, weights));
+            ops::for_rows(&network.pool, &mut self.joined, hidden, |_, row| ops::norm_in_place(norm, row, weights));
+            let Buffers { qkv, quantized, .. } = &mut self.buffers;
             for layer in 0..network.spec.blocks.len() {
-                network.keys_of_inputs(layer, slab, joined, qkv, quantized)?;
+                network.keys_of_inputs(layer, slab, &self.joined, qkv, quantized)?;
             }
             return Ok(());
         }
@@ -220,18 +241,37 @@ impl BesideHead {
             let last = before.and_then(|before| self.last.get(&piece.seq)?.at(before, hidden)).map(<[f32]>::to_vec);
             // A prompt that was cut back has lost the states before its end: one row is drafted from less.
             let known = last.is_some();
-            let states =
-                [last.unwrap_or_else(|| vec![0.0; hidden]), joined[rows.start * hidden..rows.end * hidden].to_vec()]
-                    .concat();
+            let own = &self.joined[rows.start * hidden..rows.end * hidden];
+            let states = [&last.unwrap_or_else(|| vec![0.0; hidden])[..], own].concat();
             for (row, state) in rows.zip(states.chunks_exact(hidden)) {
                 let input = &mut inputs[row * 2 * hidden..][..2 * hidden];
                 input_of(network, &self.weights, (tokens[row], state), input);
             }
-            let first = if known { piece.start - 1 } else { piece.start };
-            let rows = if known { states } else { states[hidden..].to_vec() };
+            let (first, rows) =
+                if known { (piece.start - 1, states) } else { (piece.start, states[hidden..].to_vec()) };
             self.last.insert(piece.seq, States { first, rows });
         }
-        network.keys_of_inputs(0, slab, inputs, qkv, quantized)
+        self.begin(network);
+        self.keys(network, slab)
+    }
+
+    /// The beginning of the residual stream of rows whose inputs are there, where a matrix makes it.
+    fn begin(&mut self, network: &CpuNetwork) {
+        if self.kind == HeadKind::Next {
+            let Buffers { x, quantized, .. } = &mut self.buffers;
+            let x = sized(x, self.inputs.len() / 2);
+            let states = Linear { weights: &self.weights.states, bias: None, mode: Mode::Store };
+            linear(&network.pool, &network.kernels, states, &self.inputs, x, quantized);
+        }
+    }
+
+    /// Query, key and value of these rows.
+    fn keys(&mut self, network: &mut CpuNetwork, slab: &[Piece]) -> Result<(), BackendError> {
+        if self.kind == HeadKind::Next {
+            return network.project(0, slab, &mut self.buffers);
+        }
+        let Buffers { qkv, quantized, .. } = &mut self.buffers;
+        network.keys_of_inputs(0, slab, &self.inputs, qkv, quantized)
     }
 
     /// A pass for each token, over the head's own output from the second on.
@@ -240,7 +280,6 @@ impl BesideHead {
         network: &mut CpuNetwork,
         candidates: &[Candidate<'_>],
         all: &mut [Asked],
-        normed: bool,
     ) -> Result<(), BackendError> {
         let hidden = network.spec.hidden;
         let state = |asked: &Asked| {
@@ -262,17 +301,20 @@ impl BesideHead {
             for (&at, input) in part.iter().zip(inputs.chunks_exact_mut(2 * hidden)) {
                 let token = all[at].drafts.last().map_or(all[at].token, |draft| draft.token);
                 input_of(network, &self.weights, (token, &states[at]), input);
+                let normed = matches!(self.kind, HeadKind::Chain { normed: true, .. });
                 self.buffers.x.extend_from_slice(if normed { &input[hidden..] } else { &states[at] });
             }
-            let Buffers { qkv, quantized, .. } = &mut self.buffers;
-            network.keys_of_inputs(0, &slab, inputs, qkv, quantized)?;
+            self.begin(network);
+            self.keys(network, &slab)?;
             let rows: Vec<_> = (0..part.len()).map(|row| row..row + 1).collect();
             network.rest_of_block(0, &slab, &rows, &mut self.buffers)?;
-            for (&at, output) in part.iter().zip(self.buffers.x.chunks_exact(hidden)) {
+            let width = self.logits(network);
+            let Buffers { x, normed, .. } = &self.buffers;
+            let outputs = if self.kind == HeadKind::Next { normed } else { x };
+            for (&at, output) in part.iter().zip(outputs.chunks_exact(hidden)) {
                 states[at].copy_from_slice(output);
             }
-            let width = self.logits(network);
-            let (logits, ids) = (&self.logits, self.ids.as_deref());
+            let (logits, ids) = (&self.logits, self.ids(network));
             let drawn = network.map(part.len(), |row| {
                 let Asked { i, drafts, .. } = &all[part[row]];
                 candidates[*i].draw(drafts, &logits[row * width..][..width], ids)
@@ -321,11 +363,11 @@ impl BesideHead {
         let width = self.logits(network);
         let firsts: Vec<usize> =
             all.iter().scan(0, |end, asked| Some(std::mem::replace(end, *end + asked.length))).collect();
-        let logits = &self.logits;
+        let (logits, ids) = (&self.logits, self.ids(network));
         let drawn = network.map(all.len(), |at| {
             let mut drafts = Vec::new();
             for row in firsts[at]..firsts[at] + all[at].length {
-                drafts.push(candidates[all[at].i].draw(&drafts, &logits[row * width..][..width], None));
+                drafts.push(candidates[all[at].i].draw(&drafts, &logits[row * width..][..width], ids));
             }
             drafts
         });
@@ -333,21 +375,36 @@ impl BesideHead {
         Ok(())
     }
 
-    /// Logits of the rows of the residual stream; returns how many a row has.
-    fn logits(&mut self, network: &mut CpuNetwork) -> usize {
+    /// Tokens of the logits of a row; all of the vocabulary where `None`.
+    fn ids<'n>(&'n self, network: &'n CpuNetwork) -> Option<&'n [u32]> {
+        if self.weights.head.is_some() {
+            return self.ids.as_deref();
+        }
+        network.shortlist.as_ref().map(|panels| &panels.ids[..])
+    }
+
+    /// Logits of the rows of the residual stream, which are normalised then; returns how many a row has.
+    fn logits(&mut self, network: &CpuNetwork) -> usize {
         let hidden = network.spec.hidden;
+        let width = self.ids(network).map(<[u32]>::len);
         let Buffers { x, normed, quantized, .. } = &mut self.buffers;
         let normed = sized(normed, x.len());
         network.norm(x, &self.weights.final_norm, normed);
         let own = self.weights.head.as_ref();
         let weights = own.unwrap_or_else(|| network.weights.head());
-        let logits = sized(&mut self.logits, x.len() / hidden * weights.outputs);
-        let bias = if own.is_some() { None } else { network.weights.head_bias.as_deref() };
-        linear(&network.pool, &network.kernels, Linear { weights, bias, mode: Mode::Store }, normed, logits, quantized);
+        let width = width.unwrap_or(weights.outputs);
+        let logits = sized(&mut self.logits, x.len() / hidden * width);
+        let (bias, short) = match own {
+            Some(_) => (None, None),
+            None => (network.weights.head_bias.as_deref(), network.shortlist.as_ref()),
+        };
+        let picked = short.map_or(Picked::all(weights.outputs), Panels::picked);
+        let head = Linear { weights, bias, mode: Mode::Store };
+        linear_of(&network.pool, &network.kernels, (head, picked), normed, logits, quantized);
         if own.is_none() {
-            ops::scale_logits(&network.pool, self.spec.head, logits, weights.outputs);
+            ops::scale_logits(&network.pool, self.spec.head, logits, width);
         }
-        weights.outputs
+        width
     }
 }
 
@@ -357,7 +414,7 @@ fn reach(network: &mut CpuNetwork, slab: &[Piece]) -> Result<(), BackendError> {
     network.rotary.ensure(positions).map_err(|bytes| BackendError::Memory { bytes })
 }
 
-/// The input of the layer of EAGLE-3 `[2 * hidden]`: of a token, and of the state before it.
+/// The input of a row `[2 * hidden]`: of a token, and of the state before it.
 fn input_of(
     network: &CpuNetwork,
     weights: &DraftHeadWeights<Packed, Vec<f32>>,
@@ -368,6 +425,7 @@ fn input_of(
     let mut embedding = vec![0.0; hidden];
     network.weights.embedding.output(token as usize, &mut embedding);
     let (of_token, of_state) = input.split_at_mut(hidden);
-    ops::norm(norm, &embedding, &network.weights.blocks[0].attention_norm, of_token);
+    let token_norm = weights.token_norm.as_ref().unwrap_or(&network.weights.blocks[0].attention_norm);
+    ops::norm(norm, &embedding, token_norm, of_token);
     ops::norm(norm, state, &weights.states_norm, of_state);
 }

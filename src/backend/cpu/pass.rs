@@ -122,13 +122,21 @@ impl CpuNetwork {
         for layer in 0..layers {
             self.draft_head_reads(layer, &buffers.x);
             self.project(layer, slab, buffers)?;
-            if layer + 1 < layers {
+            let reads_end = self.draft_head_reads_end();
+            if layer + 1 < layers || reads_end {
                 self.rest_of_block(layer, slab, &all, buffers)?;
+            }
+            if layer + 1 < layers {
                 continue;
             }
             // Of the last layer only K/V is needed for rows without logits.
             let wanted: Vec<Range<usize>> =
                 pieces(slab).map(|(piece, rows)| rows.end - piece.wanted..rows.end).collect();
+            if reads_end {
+                self.read_end_for_draft_head(&buffers.x);
+                compact(&mut buffers.x, hidden, &wanted);
+                break;
+            }
             compact(&mut buffers.x, hidden, &wanted);
             match self.spec.blocks[layer].delta {
                 Some(net) => compact(&mut buffers.attended, net.values(), &wanted),

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Offer, Passes};
+use super::vocabulary::AtHand;
+use super::{Ask, Beginning, CandidateId, DraftVocabulary, Drafter, Evidence, Offer, Passes};
 use crate::backend::{BackendError, Candidate, Drafts, Network};
 use crate::engine::draft_length::DraftLength;
 use crate::engine::event::RequestId;
@@ -14,18 +15,28 @@ use crate::model::spec::HeadKind;
 pub struct HeadDrafter {
     name: String,
     kind: HeadKind,
+    /// Tokens that are proposed, where the head is the main model's; all where `None`.
+    proposed: Option<AtHand>,
 }
 
 impl HeadDrafter {
     /// Of a head with this name.
     pub fn new(name: impl Into<String>, kind: HeadKind) -> Self {
-        Self { name: name.into(), kind }
+        Self { name: name.into(), kind, proposed: None }
+    }
+
+    /// Proposes these tokens only, of a vocabulary of so many. A head of its own has its own list.
+    #[must_use]
+    pub fn proposing(mut self, tokens: DraftVocabulary, vocab: usize) -> Self {
+        let of_main = !matches!(self.kind, HeadKind::Chain { .. });
+        self.proposed = tokens.first(vocab).filter(|_| of_main).map(AtHand::new);
+        self
     }
 
     /// Rows of a pass for each candidate.
     fn rows(&self) -> usize {
         match self.kind {
-            HeadKind::Chain { .. } => 1,
+            HeadKind::Chain { .. } | HeadKind::Next => 1,
             HeadKind::Block { size, .. } => size,
         }
     }
@@ -36,11 +47,15 @@ impl Drafter for HeadDrafter {
         &self.name
     }
 
-    fn begin(&mut self, _: RequestId, _: &Beginning<'_>) {}
+    fn begin(&mut self, request: RequestId, beginning: &Beginning<'_>) {
+        if let Some(proposed) = &mut self.proposed {
+            proposed.saw(request, beginning.prompt);
+        }
+    }
 
     fn offer(&mut self, asks: &[Ask<'_>]) -> Vec<Offer> {
         let (most, passes) = match self.kind {
-            HeadKind::Chain { .. } => (DraftLength::LONGEST, Passes::Each { lag: 1 }),
+            HeadKind::Chain { .. } | HeadKind::Next => (DraftLength::LONGEST, Passes::Each { lag: 1 }),
             HeadKind::Block { size, .. } => (size - 1, Passes::Block { rows: size }),
         };
         let offer = |ask: &Ask<'_>| match ask.tokens.len() {
@@ -58,15 +73,26 @@ impl Drafter for HeadDrafter {
         lengths: &[usize],
         main: &mut dyn Network,
     ) -> Result<Vec<Drafts>, BackendError> {
+        if let Some(list) = self.proposed.as_mut().and_then(AtHand::changed) {
+            main.draft_from(&list);
+        }
         let candidates: Vec<Candidate<'_>> = asks.iter().map(|ask| ask.candidate(ask.seq)).collect();
         main.draft_with_head(&candidates, lengths)
     }
 
-    fn settle(&mut self, _: CandidateId, _: &[u32]) {}
+    fn settle(&mut self, id: CandidateId, tokens: &[u32]) {
+        if let Some(proposed) = &mut self.proposed {
+            proposed.saw_last(id.request, tokens);
+        }
+    }
 
     fn end(&mut self, _: CandidateId) {}
 
-    fn finish(&mut self, _: RequestId) {}
+    fn finish(&mut self, request: RequestId) {
+        if let Some(proposed) = &mut self.proposed {
+            proposed.finish(request);
+        }
+    }
 
     fn measure(&mut self, main: &mut dyn Network, text: &[u32], budget: Duration) -> Result<Times, BackendError> {
         let rows = self.rows();

@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::vocabulary::AtHand;
 use super::{Ask, Beginning, CandidateId, DraftVocabulary, Drafter, Evidence, Offer, Passes};
 use crate::backend::{BackendError, Candidate, Drafts, Footprint, Network, Rows, SeqId, Span, Wanted, footprint, host};
-use crate::engine::draft_length::DraftLength;
 use crate::engine::event::RequestId;
 use crate::engine::profile::Times;
 use crate::engine::prompts::Prompts;
@@ -34,9 +33,6 @@ struct Request {
 }
 
 impl ModelDrafter {
-    /// At least as many tokens as a step adds to a candidate.
-    const MOST_OF_A_STEP: usize = DraftLength::LONGEST + 1;
-
     /// Drafts with `network`.
     pub fn new(name: impl Into<String>, network: Box<dyn Network>) -> Self {
         Self { name: name.into(), network, requests: HashMap::new(), proposed: None, prompts: Prompts::default() }
@@ -169,8 +165,7 @@ impl Drafter for ModelDrafter {
 
     fn settle(&mut self, id: CandidateId, tokens: &[u32]) {
         if let Some(proposed) = &mut self.proposed {
-            let written = tokens.len().saturating_sub(Self::MOST_OF_A_STEP);
-            proposed.saw(id.request, &tokens[written..]);
+            proposed.saw_last(id.request, tokens);
         }
         if let Some(seq) = self.sequence(id) {
             // The last emitted token has no K/V yet; after a full acceptance neither has the last proposal.

@@ -10,6 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::backend::Shortlist;
+use crate::engine::draft_length::DraftLength;
 use crate::engine::event::RequestId;
 
 /// How many tokens a draft model proposes.
@@ -82,6 +83,12 @@ impl AtHand {
         for &token in tokens.iter().filter(|&&token| token as usize >= self.first) {
             self.changed |= beyond.insert(token);
         }
+    }
+
+    /// Takes in what the last step has added to a candidate.
+    pub fn saw_last(&mut self, request: RequestId, tokens: &[u32]) {
+        let most_of_a_step = DraftLength::LONGEST + 1;
+        self.saw(request, &tokens[tokens.len().saturating_sub(most_of_a_step)..]);
     }
 
     /// The request is over.

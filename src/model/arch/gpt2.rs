@@ -97,6 +97,8 @@ pub const NAMES: TensorNames = TensorNames {
     in_expert: &[],
     transposed: true,
     stacked: None,
+    states: ["", "", ""],
+    next: None,
     layer_inputs: ["", "", ""],
     fused_expert: &[],
     experts_transposed: false,

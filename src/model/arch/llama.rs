@@ -68,6 +68,8 @@ pub const NAMES: TensorNames = TensorNames {
     in_expert: &[(B::Gate, "gate_proj.weight"), (B::Up, "up_proj.weight"), (B::Down, "down_proj.weight")],
     transposed: false,
     stacked: None,
+    states: ["", "", ""],
+    next: None,
     layer_inputs: ["", "", ""],
     fused_expert: &[],
     experts_transposed: false,

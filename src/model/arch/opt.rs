@@ -64,6 +64,8 @@ const NAMES: TensorNames = TensorNames {
     in_expert: &[],
     transposed: false,
     stacked: None,
+    states: ["", "", ""],
+    next: None,
     layer_inputs: ["", "", ""],
     fused_expert: &[],
     experts_transposed: false,

@@ -120,8 +120,16 @@ pub fn experts(fields: Fields<'_>, [count, used, shared]: [&str; 3]) -> Result<E
     })
 }
 
+/// Names in all models without experts.
+pub const NAMES: TensorNames = TensorNames { next: Some(&NEXT), ..BLOCKS };
+
+/// Names of the layer for the next tokens.
+const NEXT: TensorNames = TensorNames { prefixes: &["mtp."], states: NEXT_STATES, ..BLOCKS };
+/// Names of its matrix and norms.
+pub const NEXT_STATES: [&str; 3] = ["fc.weight", "pre_fc_norm_hidden.weight", "pre_fc_norm_embedding.weight"];
+
 /// Names in all blocks.
-pub const NAMES: TensorNames = TensorNames {
+const BLOCKS: TensorNames = TensorNames {
     in_block: &[
         (B::AttentionNorm, "input_layernorm.weight"),
         (B::Query, "self_attn.q_proj.weight"),
@@ -164,19 +172,22 @@ pub const NAMES: TensorNames = TensorNames {
     ..llama::NAMES
 };
 
-const WITH_EXPERTS: TensorNames = TensorNames { stacked: Some(&STACKED), ..NAMES };
+const WITH_EXPERTS: TensorNames = TensorNames { stacked: Some(&STACKED), next: Some(&NEXT_WITH_EXPERTS), ..BLOCKS };
+const NEXT_WITH_EXPERTS: TensorNames = TensorNames { stacked: Some(&NEXT_STACKED), ..NEXT };
 
 /// All experts of a block in two tensors.
 const STACKED: TensorNames = TensorNames {
     fused_expert: GATE_ABOVE_UP,
     expert: None,
-    in_expert: &[
-        (B::Gate, "mlp.experts.gate_up_proj"),
-        (B::Up, "mlp.experts.gate_up_proj"),
-        (B::Down, "mlp.experts.down_proj"),
-    ],
-    ..NAMES
+    in_expert: IN_EXPERT_STACKED,
+    next: Some(&NEXT_WITH_EXPERTS),
+    ..BLOCKS
 };
+const NEXT_STACKED: TensorNames =
+    TensorNames { fused_expert: GATE_ABOVE_UP, expert: None, in_expert: IN_EXPERT_STACKED, ..NEXT };
+
+const IN_EXPERT_STACKED: &[(B, &str)] =
+    &[(B::Gate, "mlp.experts.gate_up_proj"), (B::Up, "mlp.experts.gate_up_proj"), (B::Down, "mlp.experts.down_proj")];
 
 #[cfg(test)]
 mod tests {

@@ -24,7 +24,10 @@ fn experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     qwen3_moe::place(Experts { normalised, ..experts }, fields, spec)
 }
 
-const NAMES: TensorNames = TensorNames {
+const NAMES: TensorNames = TensorNames { next: Some(&NEXT), ..BLOCKS };
+const NEXT: TensorNames = TensorNames { prefixes: &["mtp."], states: qwen3_5::NEXT_STATES, ..BLOCKS };
+
+const BLOCKS: TensorNames = TensorNames {
     in_block: &[
         (B::AttentionNorm, "input_layernorm.weight"),
         (B::Query, "self_attn.q_proj.weight"),

@@ -38,6 +38,8 @@ pub const NAMES: TensorNames = TensorNames {
     in_expert: &[(B::Gate, "ffn_gate_exps.weight"), (B::Up, "ffn_up_exps.weight"), (B::Down, "ffn_down_exps.weight")],
     transposed: false,
     stacked: None,
+    states: ["", "", ""],
+    next: None,
     layer_inputs: ["per_layer_token_embd.weight", "per_layer_model_proj.weight", "per_layer_proj_norm.weight"],
     fused_expert: &[],
     experts_transposed: false,
