@@ -8,11 +8,12 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use super::architectures::without_last_layer;
-use super::golden::{data, ids, json};
+use super::golden::{assert_close, data, ids, json};
 use super::network::{Bits, bits, network, pass, tokens};
-use bass_tui::backend::{Dtype, HostLogits, Network, Wanted};
+use bass_tui::backend::{Candidate, ChoiceRules, Dtype, HostLogits, Network, Wanted};
 use bass_tui::model::blocks::{elements, widen};
-use bass_tui::model::{Model, ModelFiles, Slot, TensorType};
+use bass_tui::model::{DraftHead, Model, ModelFiles, Slot, TensorType};
+use bass_tui::sampling::{Accept, Sampling};
 use write::{Writer, converted, rounded};
 
 /// Cases with their names in GGUF.
@@ -392,4 +393,40 @@ fn files_that_are_something_else_are_named() {
         let message = error(&path);
         assert!(message.contains(said), "{message}");
     }
+}
+
+/// The layer for the next tokens drafts from the file what it drafts from the folder.
+#[test]
+fn a_layer_for_the_next_tokens_is_read() {
+    let case = "qwen3-5-mtp";
+    let twin = (ModelFiles::Folder(folder(case)), twin(case));
+    let head_of = |(files, model): &(ModelFiles, Model)| DraftHead::of_main(files, model).expect("readable");
+    let mut writer = written(case, "qwen35", TensorType::F32);
+    delta::write_next(&mut writer, &head_of(&twin).expect("a layer").weights, twin.1.spec.blocks.len());
+    let to = tempfile::tempdir().expect("a folder");
+    let path = to.path().join("next.gguf");
+    writer.write(&path);
+    let of_file = (ModelFiles::Gguf(path.clone()), load(&path));
+    let drafts = |of: &(ModelFiles, Model)| {
+        let mut network = network(&of.1, Dtype::F32, 1);
+        network.attach(&head_of(of).expect("a layer"), Dtype::F32).expect("it fits");
+        let text: Vec<u32> = (3..40).collect();
+        let seq = network.open(60).expect("memory");
+        pass(&mut network, &[(seq, 0, &text[..text.len() - 1])], Wanted::Nothing);
+        let fork = network.fork(seq, 1, 20).expect("memory")[0];
+        let vocab = network.vocab_size();
+        let rules =
+            ChoiceRules { sampling: &Sampling::GREEDY, accept: Accept::Coupled, seed: 0, vocab, alternatives: 0 };
+        let candidate = Candidate { seq: fork, index: 0, tokens: &text, rules };
+        let drafts = network.draft_with_head(&[candidate], &[4]).expect("drafts");
+        let tokens: Vec<u32> = drafts[0].host().expect("host").iter().map(|draft| draft.token).collect();
+        (tokens, network.draft_head_logits().to_vec())
+    };
+    // The order of value heads is the file's own, and so are the last bits of what the main model computes.
+    let ((found, logits), (expected, of_twin)) = (drafts(&of_file), drafts(&twin));
+    assert_eq!(found, expected);
+    assert_close("drafts", &logits, &of_twin);
+    // A file whose converter has left the layer out is used without.
+    let (_kept, path) = file(case, "qwen35", TensorType::F32);
+    assert!(head_of(&(ModelFiles::Gguf(path.clone()), load(&path))).is_none());
 }
