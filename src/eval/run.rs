@@ -130,10 +130,18 @@ struct Run<'a> {
     pool: &'a TrialPool,
     send: &'a Sender<Message>,
     works: BTreeMap<usize, Work>,
+    /// Problems with results.
+    done: usize,
+    /// Why others could not be tested.
+    untested: Vec<String>,
 }
 
 /// Time without events after which `Waiting` is reported.
 const TICK: Duration = Duration::from_millis(500);
+
+/// Problems that cannot be tested, beyond as many as were, before the run is given up: then the machine is at
+/// fault, and not a problem.
+const MOST_UNTESTED: usize = 2;
 
 /// Most problems that are written and wait for their trials. Waiting work is lost when the run is
 /// interrupted.
@@ -166,7 +174,7 @@ pub fn run(
     receive: &Receiver<Message>,
     news: &mut dyn FnMut(News<'_>) -> Result<(), String>,
 ) -> Result<Ended, RunError> {
-    let mut run = Run { plan, pool, send, works: BTreeMap::new() };
+    let mut run = Run { plan, pool, send, works: BTreeMap::new(), done: 0, untested: Vec::new() };
     let outcome = run.work(receive, news);
     run.works.values().filter_map(|work| work.run.as_ref()).for_each(JobRun::cancel);
     outcome
@@ -185,7 +193,14 @@ impl Run<'_> {
                 self.begin(place, problem);
             }
             if self.works.is_empty() {
-                return Ok(Ended::Done);
+                return match self.untested.first() {
+                    None => Ok(Ended::Done),
+                    Some(why) if self.untested.len() == 1 => Err(RunError::Failed(why.clone())),
+                    Some(why) => {
+                        let count = self.untested.len();
+                        Err(RunError::Failed(format!("{count} problems could not be tested, the first of them: {why}")))
+                    }
+                };
             }
             let left = self.plan.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {
@@ -248,6 +263,10 @@ impl Run<'_> {
 
     /// Handles an event of a job. Returns the part to report.
     fn event(&mut self, problem: usize, event: Event) -> Result<Told, String> {
+        if !self.works.contains_key(&problem) {
+            // It was given up.
+            return Ok(Told::Nothing);
+        }
         let result = match event {
             Event::Source(From::Tokens { ids, logprobs, .. }) => {
                 return Ok(Told::News(News::Tokens(ids.len().max(logprobs.len()))));
@@ -261,7 +280,12 @@ impl Run<'_> {
                 return Ok(Told::Nothing);
             }
             Event::Source(From::Failed(why)) => return Err(why),
-            Event::Verdict { outcome, .. } => return outcome.map(|_| Told::News(News::Tested)),
+            Event::Verdict { outcome: Ok(_), .. } => return Ok(Told::News(News::Tested)),
+            Event::Verdict { outcome: Err(why), .. } => {
+                self.give_up(problem, &why);
+                let too_many = self.untested.len() > self.done + MOST_UNTESTED;
+                return if too_many { Err(why) } else { Ok(Told::Nothing) };
+            }
             Event::Source(From::Refused(why)) => {
                 let mut result = self.result(problem, (0..self.plan.n(problem)).map(Candidate::new).collect());
                 result.candidates.iter_mut().for_each(|c| c.message.clone_from(&why));
@@ -272,7 +296,16 @@ impl Run<'_> {
             _ => return Ok(Told::Nothing),
         };
         self.works.remove(&problem);
+        self.done += 1;
         Ok(Told::Result(result))
+    }
+
+    /// A problem whose candidates cannot be tested has no result.
+    fn give_up(&mut self, problem: usize, why: &str) {
+        if let Some(Work { run: Some(run), .. }) = self.works.remove(&problem) {
+            run.cancel();
+        }
+        self.untested.push(format!("{}: {why}", self.plan.problems[problem].id));
     }
 
     fn result(&self, problem: usize, candidates: Vec<Candidate>) -> ProblemResult {
@@ -308,7 +341,7 @@ mod tests {
     use super::super::problem::sample;
     use super::*;
     use crate::job::trials::tests::pool;
-    use crate::trial::{Status, Verdict};
+    use crate::trial::{Status, TrialError, Verdict};
 
     /// A source that is asked for nothing.
     struct Nobody;
@@ -393,5 +426,47 @@ mod tests {
         let duplicates: Vec<Option<usize>> = result.candidates.iter().map(|c| c.duplicate_of).collect();
         assert_eq!(duplicates, [None, None, Some(0), Some(1)]);
         assert!(result.candidates.iter().all(|c| c.message == "ran"));
+    }
+
+    /// A problem whose tests cannot be run has no result, and is named at the end; the machine is at fault where
+    /// hardly any can.
+    #[test]
+    fn a_problem_that_cannot_be_tested_is_left_out() {
+        let count = 6;
+        let problems: Vec<Problem> = (0..count).map(|i| Problem { id: format!("Sample/{i}"), ..sample() }).collect();
+        let answer = |i| vec![Answer::Completion(format!("    return {i}\n"))];
+        let outcome = |fails: fn(&str) -> bool| {
+            let plan = Plan {
+                problems: &problems,
+                todo: (0..count).collect(),
+                candidates: Candidates::Given((0..count).map(answer).collect()),
+                limits: Limits::default(),
+                deadline: None,
+                rounds: None,
+            };
+            let pool = pool(1, move |trial, _| {
+                if fails(&trial.program) {
+                    Err(TrialError::Limit("no result".into()))
+                } else {
+                    Ok(Verdict::not_run("ran"))
+                }
+            });
+            let (send, receive) = channel();
+            let mut done = Vec::new();
+            let ended = run(&plan, &pool, &send, &receive, &mut |news| {
+                if let News::Done(result) = news {
+                    done.push(result.task_id.clone());
+                }
+                Ok(())
+            });
+            let Err(RunError::Failed(why)) = ended else { panic!("{ended:?}") };
+            (done.len(), why)
+        };
+        let (done, why) = outcome(|program| program.contains("return 2"));
+        assert!(done == 5 && why.starts_with("Sample/2: these tests hit a limit"), "{done}: {why}");
+        let (done, why) = outcome(|program| program.contains("return 2") || program.contains("return 4"));
+        assert!(done == 4 && why.starts_with("2 problems could not be tested, the first of them: Sample/2"), "{why}");
+        let (done, why) = outcome(|_| true);
+        assert!(done == 0 && why.starts_with("these tests hit a limit"), "{done}: {why}");
     }
 }

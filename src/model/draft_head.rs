@@ -5,8 +5,7 @@
 //! | EAGLE-3 | `LlamaForCausalLMEagle3`; `eagle_config` names the blocks whose outputs are read |
 //! | EAGLE-3 of speculators | `speculators_model_type`; the layer's fields are nested, blocks are read before |
 //! | `DFlash` | `DFlashDraftModel`; `dflash_config` names the blocks whose outputs are read |
-//!
-//! | MTP | layers of a main model behind its last block, in its own files (`mtp.` of Qwen3.5, `nextn` of GGUF) |
+//! | MTP | a layer of a main model in its own files: `mtp.` of Qwen3.5, `nextn` in GGUF files |
 //!
 //! The formulas stand at [`HeadKind`].
 
@@ -82,11 +81,7 @@ impl DraftHead {
         let mut spec = ModelSpec { blocks: vec![block.clone()], names, states: Some(states), ..main.spec.clone() };
         spec.blocks[0].attention.from = 1;
         spec.head.tied = true;
-        let weights = ModelWeights::new("mtp".into(), spec, checkpoint);
-        for slot in weights.spec.slots() {
-            weights.stored(slot)?;
-        }
-        Ok(Some(Self { weights, kind, ids: None }))
+        Ok(Some(Self { weights: whole("mtp".into(), spec, checkpoint)?, kind, ids: None }))
     }
 
     /// Reads the head in a folder, for a main model.
@@ -100,12 +95,15 @@ impl DraftHead {
         checkpoint.rename(|name| Some(format!("layers.0.{}", name.strip_prefix("midlayer.")?)));
         let ids = ids(&spec, &checkpoint)?;
         let name = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let weights = ModelWeights::new(name, spec, checkpoint);
-        for slot in weights.spec.slots() {
-            weights.stored(slot)?;
-        }
-        Ok(Self { weights, kind, ids })
+        Ok(Self { weights: whole(name, spec, checkpoint)?, kind, ids })
     }
+}
+
+/// The weights, all of which are there.
+fn whole(name: String, spec: ModelSpec, checkpoint: Checkpoint) -> Result<ModelWeights, ModelError> {
+    let weights = ModelWeights::new(name, spec, checkpoint);
+    weights.spec.slots().into_iter().try_for_each(|slot| weights.stored(slot).map(drop))?;
+    Ok(weights)
 }
 
 /// Kinds of checkpoints.

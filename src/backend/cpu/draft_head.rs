@@ -24,8 +24,8 @@ use crate::model::spec::{HeadKind, ModelSpec};
 use crate::model::{DraftHead, spec};
 use crate::sampling::Draft;
 
-/// A draft head, ready to run. While it runs, its description, layers and rotations take the place of the
-/// network's ([`CpuNetwork::with_draft_head`]).
+/// A draft head, ready to run. While it runs, its description, layers and rotations are in the place of the
+/// network's, and those of the network here ([`InPlace`]).
 pub struct BesideHead {
     kind: HeadKind,
     spec: ModelSpec,
@@ -103,10 +103,12 @@ impl CpuNetwork {
     ) -> Result<T, BackendError> {
         let Some(mut head) = self.draft_head.take() else { return Err(contract("no draft head".into())) };
         head.swap(self);
-        let result = run(self, &mut head);
-        head.swap(self);
-        self.draft_head = Some(head);
-        result
+        let mut in_place = InPlace { network: self, head: Some(head) };
+        let InPlace { network, head } = &mut in_place;
+        match head {
+            Some(head) => run(network, head),
+            None => Err(contract("no draft head".into())),
+        }
     }
 
     /// The residual stream before a block, of the rows of a slab.
@@ -191,6 +193,22 @@ impl CpuNetwork {
             drafts[asked.i] = Drafts::Host(asked.drafts);
         }
         Ok(drafts)
+    }
+}
+
+/// A network with the layers of its head in the place of the model's, until this is dropped: also where it
+/// panics.
+struct InPlace<'a> {
+    network: &'a mut CpuNetwork,
+    head: Option<Box<BesideHead>>,
+}
+
+impl Drop for InPlace<'_> {
+    fn drop(&mut self) {
+        if let Some(mut head) = self.head.take() {
+            head.swap(self.network);
+            self.network.draft_head = Some(head);
+        }
     }
 }
 

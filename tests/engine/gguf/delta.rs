@@ -19,7 +19,7 @@ pub fn writes(slot: Slot) -> bool {
     matches!(slot, Slot::Block(_, slot) if all.contains(&slot))
 }
 
-fn values(model: &ModelWeights, slot: Slot) -> Vec<f32> {
+pub fn values(model: &ModelWeights, slot: Slot) -> Vec<f32> {
     let mut values = Vec::new();
     for (tensor, _) in model.outputs(slot).expect("a tensor") {
         let mut part = vec![0.0; tensor.bytes.len() / tensor.dtype.block().1 * tensor.dtype.block().0];
@@ -37,41 +37,11 @@ fn tiled(net: &DeltaNet, values: &[f32], each: usize) -> Vec<f32> {
 }
 
 /// Every head of the query, then its gate.
-fn query_and_gate(model: &ModelWeights, block: usize) -> Vec<f32> {
+pub fn query_and_gate(model: &ModelWeights, block: usize) -> Vec<f32> {
     let of = |slot| values(model, Slot::Block(block, slot));
     let head = model.spec.heads.dim * model.spec.hidden;
     let (query, gate) = (of(B::Query), of(B::AttentionGate));
     query.chunks(head).zip(gate.chunks(head)).flat_map(|(query, gate)| [query, gate].concat()).collect()
-}
-
-/// The layer for the next tokens as the block behind the others; all norms include their 1.
-pub fn write_next(writer: &mut Writer, head: &ModelWeights, number: usize) {
-    let block = |slot| Slot::Block(0, slot);
-    for (name, slot) in [
-        ("nextn.eh_proj", Slot::States),
-        ("nextn.hnorm", Slot::StatesNorm),
-        ("nextn.enorm", Slot::TokenNorm),
-        ("nextn.shared_head_norm", Slot::FinalNorm),
-        ("attn_norm", block(B::AttentionNorm)),
-        ("attn_k", block(B::Key)),
-        ("attn_v", block(B::Value)),
-        ("attn_output", block(B::Output)),
-        ("attn_q_norm", block(B::QueryNorm)),
-        ("attn_k_norm", block(B::KeyNorm)),
-        ("post_attention_norm", block(B::MlpNorm)),
-        ("ffn_gate", block(B::Gate)),
-        ("ffn_up", block(B::Up)),
-        ("ffn_down", block(B::Down)),
-    ] {
-        let (shape, mut values) = (head.spec.shape(slot), values(head, slot));
-        if shape.len() == 1 {
-            values.iter_mut().for_each(|value| *value += 1.0);
-        }
-        writer.tensor(&format!("blk.{number}.{name}.weight"), &shape, &values, TensorType::F32);
-    }
-    let query = query_and_gate(head, 0);
-    let shape = [query.len() / head.spec.hidden, head.spec.hidden];
-    writer.tensor(&format!("blk.{number}.attn_q.weight"), &shape, &query, TensorType::F32);
 }
 
 pub fn write(writer: &mut Writer, model: &Model, architecture: &str, dtype: TensorType) {

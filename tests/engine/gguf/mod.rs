@@ -2,6 +2,7 @@
 
 mod delta;
 mod keys;
+mod next;
 mod unread;
 mod write;
 
@@ -402,7 +403,7 @@ fn a_layer_for_the_next_tokens_is_read() {
     let twin = (ModelFiles::Folder(folder(case)), twin(case));
     let head_of = |(files, model): &(ModelFiles, Model)| DraftHead::of_main(files, model).expect("readable");
     let mut writer = written(case, "qwen35", TensorType::F32);
-    delta::write_next(&mut writer, &head_of(&twin).expect("a layer").weights, twin.1.spec.blocks.len());
+    next::write(&mut writer, &head_of(&twin).expect("a layer").weights, twin.1.spec.blocks.len());
     let to = tempfile::tempdir().expect("a folder");
     let path = to.path().join("next.gguf");
     writer.write(&path);
