@@ -4,10 +4,13 @@
 use super::golden::{argmax, assert_close, data, f32s, forward, ids, json, on_cpu};
 use super::pairs::{golden, greedy_is_the_same_with_any_drafts, sampling_does_not_depend_on_the_batch};
 use bass_tui::backend::cpu::CpuNetwork;
-use bass_tui::backend::{Candidate, ChoiceRules, Drafts, Dtype, Network, SeqId, Wanted};
+use bass_tui::backend::{Candidate, ChoiceRules, Drafts, Dtype, LoadOptions, Network, SeqId, Wanted};
+use bass_tui::engine::DraftVocabulary;
+use bass_tui::engine::drafter::{CHAIN, LookupChanges};
 use bass_tui::model::spec::HeadKind;
 use bass_tui::model::{DraftHead, Model, ModelFiles};
 use bass_tui::sampling::{Accept, Draft, Sampling};
+use bass_tui::source::{Drafting, LocalModels, LocalSource, Source};
 use safetensors::SafeTensors;
 
 /// Heads, their main models, and the models with the texts.
@@ -190,4 +193,29 @@ fn heads_of_other_models_are_refused() {
     assert!(error.contains("this is a draft head; give it to --draft"), "{error}");
     assert!(DraftHead::is_at(&ModelFiles::Folder(folder("qwen3-dflash"))));
     assert!(!DraftHead::is_at(&ModelFiles::Folder(folder("qwen3"))));
+}
+
+/// A layer for the next tokens that cannot be read is done without: its model is used as before.
+#[test]
+fn a_model_whose_own_layer_is_damaged_is_used_without_it() {
+    let loaded = |case: &str| {
+        let models = LocalModels {
+            main: ModelFiles::Folder(data().join("models").join(case)),
+            draft: Drafting::Named(CHAIN, LookupChanges::default(), None),
+            own_head: true,
+            draft_vocabulary: DraftVocabulary::Auto,
+            chat: None,
+            load: LoadOptions::default(),
+            profiles: None,
+            weights: None,
+            kv_cache: 0,
+            shared: None,
+        };
+        LocalSource::open(&models).expect(case).info().draft
+    };
+    assert_eq!(loaded("qwen3-5-mtp"), "mtp");
+    let files = ModelFiles::Folder(data().join("models/qwen3-5"));
+    let error = DraftHead::of_main(&files, &Model::load(&files).expect("a model")).err().expect("another size");
+    assert!(error.to_string().contains("mtp.fc.weight"), "{error}");
+    assert_eq!(loaded("qwen3-5"), "lookup");
 }

@@ -66,14 +66,15 @@ impl Pair {
         }
     }
 
-    /// The draft head, where it is one: that of the main model, if both are the same files and it has one.
+    /// The draft head, where it is one: that of the main model, if both are the same files and it has one that can
+    /// be read.
     fn head(&self) -> Option<DraftHead> {
         let (ModelFiles::Folder(main), ModelFiles::Folder(draft)) = (&self.main, &self.draft) else { return None };
         let model = || Model::load(&self.main).unwrap();
         if DraftHead::is_at(&self.draft) {
             return Some(DraftHead::load(draft, &model().spec).unwrap());
         }
-        if main == draft { DraftHead::of_main(&self.main, &model()).unwrap() } else { None }
+        if main == draft { DraftHead::of_main(&self.main, &model()).ok().flatten() } else { None }
     }
 
     fn engine_with_head(&self, threads: usize, head: &DraftHead) -> Engine {
