@@ -247,8 +247,8 @@ pub static ALL: &[OptionSpec] = &[
         value: "NAME|DIR|GGUF|lookup|sibling|chain|none|auto",
         expected: "a name from `bass-tui models`, a folder, a GGUF file, lookup, sibling, chain, none or auto",
         help: "What proposes tokens that the main model then checks (faster, and just as good): auto or chain, lookups where text \
-               repeats and the draft model that belongs to the main model; a draft model by name, folder or file, in the place of \
-               that one; lookup, in the prompt, in what was written and in --reference; sibling, in the other candidates; or none",
+               repeats and the main model's own layer for it (MTP) or the draft model that belongs to it; a draft model by name, \
+               folder or file, or the folder of a draft head (EAGLE-3, DFlash), in the place of that one; lookup, in the prompt, in what was written and in --reference; sibling, in the other candidates; or none",
         read: |s, t| text(t).map(|t| s.draft = t),
         show: |s| json!(s.draft),
     },
