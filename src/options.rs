@@ -248,7 +248,8 @@ pub static ALL: &[OptionSpec] = &[
         expected: "a name from `bass-tui models`, a folder, a GGUF file, lookup, sibling, chain, none or auto",
         help: "What proposes tokens that the main model then checks (faster, and just as good): auto or chain, lookups where text \
                repeats and the main model's own layer for it (MTP) or the draft model that belongs to it; a draft model by name, \
-               folder or file, or the folder of a draft head (EAGLE-3, DFlash), in the place of that one; lookup, in the prompt, in what was written and in --reference; sibling, in the other candidates; or none",
+               folder or file, or the folder of a draft head (EAGLE-3, DFlash), in the place of that one; lookup, in the prompt, \
+               in what was written and in --reference; sibling, in the other candidates; or none",
         read: |s, t| text(t).map(|t| s.draft = t),
         show: |s| json!(s.draft),
     },

@@ -185,8 +185,8 @@ pub trait Network: Send {
         let _ = tokens;
     }
 
-    /// Puts a draft head beside this network, before the first sequence. It reads hidden states of all rows from
-    /// then on.
+    /// Puts a draft head beside this network, before the first sequence: it reads hidden states of all rows from
+    /// then on. [`BackendError::Unsupported`] on devices that cannot.
     fn attach(&mut self, head: &DraftHead, dtype: Dtype) -> Result<(), BackendError> {
         let _ = (head, dtype);
         let what = "a draft head that reads hidden states".to_owned();

@@ -73,7 +73,8 @@ impl Session {
         let weights = Some(self.weights());
         let chat = settings.chat.or_else(|| main.entry.as_ref()?.chat.map(Into::into));
         let (load, kv_cache, shared, draft_vocabulary) = (settings.load, 0, None, settings.draft_vocabulary);
-        let own_head = matches!(settings.draft.as_str(), "auto" | "chain");
+        let named = NamedDrafter::find(&settings.draft);
+        let own_head = named.map_or(settings.draft == "auto", |drafter| drafter.wants_model);
         Ok(LocalModels {
             main: main.files,
             draft,

@@ -37,7 +37,7 @@ pub struct LocalModels {
     pub main: ModelFiles,
     /// Its source of drafts.
     pub draft: Drafting,
-    /// Where a drafter wants a model: the layer for the next tokens that the main model brings along, if it does.
+    /// The layer for the next tokens that the main model may bring along drafts in the place of a draft model.
     pub own_head: bool,
     /// Tokens that a draft model proposes.
     pub draft_vocabulary: DraftVocabulary,
@@ -230,8 +230,7 @@ fn drafter(
         Drafting::Named(drafter, changes, files) => (Some((drafter, changes)), files.as_ref()),
     };
     // One that cannot be read or run is done without, as drafts only save time.
-    let wants = models.own_head && named.is_some_and(|(drafter, _)| drafter.wants_model);
-    let own = wants.then(|| DraftHead::of_main(&models.main, main).ok().flatten()).flatten();
+    let own = if models.own_head { DraftHead::of_main(&models.main, main).ok().flatten() } else { None };
     let own = own.and_then(|head| beside(models, &head, network, pair).ok());
     let model = match (own, files) {
         (Some(own), _) => Some(own),

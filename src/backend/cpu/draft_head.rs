@@ -113,7 +113,7 @@ impl CpuNetwork {
 
     /// The residual stream before a block, of the rows of a slab.
     pub(super) fn draft_head_reads(&mut self, layer: usize, x: &[f32]) {
-        let Some(head) = &mut self.draft_head else { return };
+        let Some(head) = self.draft_head.as_mut().filter(|head| head.before.contains(&layer)) else { return };
         let (hidden, count) = (self.spec.hidden, head.before.len());
         let states = sized(&mut head.states, x.len() * count);
         for (at, _) in head.before.iter().enumerate().filter(|(_, before)| **before == layer) {
@@ -238,7 +238,7 @@ impl BesideHead {
         let hidden = network.spec.hidden;
         reach(network, slab)?;
         if self.kind == HeadKind::Next {
-            self.joined.clone_from(&self.states);
+            std::mem::swap(&mut self.joined, &mut self.states);
         } else {
             let joined = sized(&mut self.joined, tokens.len() * hidden);
             let states = Linear { weights: &self.weights.states, bias: None, mode: Mode::Store };
@@ -319,8 +319,11 @@ impl BesideHead {
             for (&at, input) in part.iter().zip(inputs.chunks_exact_mut(2 * hidden)) {
                 let token = all[at].drafts.last().map_or(all[at].token, |draft| draft.token);
                 input_of(network, &self.weights, (token, &states[at]), input);
-                let normed = matches!(self.kind, HeadKind::Chain { normed: true, .. });
-                self.buffers.x.extend_from_slice(if normed { &input[hidden..] } else { &states[at] });
+                match self.kind {
+                    HeadKind::Chain { normed: true, .. } => self.buffers.x.extend_from_slice(&input[hidden..]),
+                    HeadKind::Chain { .. } => self.buffers.x.extend_from_slice(&states[at]),
+                    HeadKind::Next | HeadKind::Block { .. } => {}
+                }
             }
             self.begin(network);
             self.keys(network, &slab)?;
@@ -440,10 +443,9 @@ fn input_of(
     input: &mut [f32],
 ) {
     let spec::ModelSpec { hidden, norm, .. } = network.spec;
-    let mut embedding = vec![0.0; hidden];
-    network.weights.embedding.output(token as usize, &mut embedding);
     let (of_token, of_state) = input.split_at_mut(hidden);
     let token_norm = weights.token_norm.as_ref().unwrap_or(&network.weights.blocks[0].attention_norm);
-    ops::norm(norm, &embedding, token_norm, of_token);
+    network.weights.embedding.output(token as usize, of_token);
+    ops::norm_in_place(norm, of_token, token_norm);
     ops::norm(norm, state, &weights.states_norm, of_state);
 }

@@ -21,8 +21,8 @@
 //!   it one after the other; rows that were not accepted are forgotten and the others done again, in the
 //!   same order.
 //! - **Draft heads** (`draft_head.rs`) lie beside the model: the keys and values of their layers stand behind
-//!   the model's in the same regions. Every pass writes them for its rows, whatever is drafted: that takes
-//!   about one part in a hundred of a model of 4 B weights.
+//!   the model's in the same regions. Every pass writes them for its rows, whatever is drafted
+//!   (`docs/performance.md` has what that takes).
 //! - **Experts**: rows of all candidates with the same expert go through it together. An expert without rows
 //!   is not read. A row's experts are added in the order of their numbers. The router's weights are never
 //!   quantised.

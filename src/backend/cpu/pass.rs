@@ -119,10 +119,10 @@ impl CpuNetwork {
         self.embed(slab, tokens, buffers);
         self.layer_inputs(tokens, buffers);
         let all: Vec<Range<usize>> = pieces(slab).map(|(_, rows)| rows).collect();
+        let reads_end = self.draft_head_reads_end();
         for layer in 0..layers {
             self.draft_head_reads(layer, &buffers.x);
             self.project(layer, slab, buffers)?;
-            let reads_end = self.draft_head_reads_end();
             if layer + 1 < layers || reads_end {
                 self.rest_of_block(layer, slab, &all, buffers)?;
             }

@@ -1,5 +1,5 @@
-//! Drafters, which propose tokens: one trait, and the draft model, the draft head, lookups in text, and these in a
-//! chain behind it.
+//! Drafters, which propose tokens: one trait, and the draft model, the draft head, lookups in text, and a
+//! chain of these behind it.
 //!
 //! [`offer`](Drafter::offer) says how many tokens could be proposed for each candidate and what they rest on,
 //! a policy chooses a length from that, and [`propose`](Drafter::propose) drafts them, each with the
@@ -9,7 +9,7 @@
 //! |---|---|
 //! | draft model | a pass for each draft position, or one for all where it was trained for that (PARD) |
 //! | draft head | the same from hidden states of the main model, beside which it lies (EAGLE-3, `DFlash`) |
-//! | `lookup` | what most places of the longest match in own text, prompt and reference say, while they agree |
+//! | `lookup` | what most places of the longest match in own text, prompt and reference say |
 //! | `sibling` | the same in the other candidates of the request, live and finished |
 //! | `chain` | a lookup where at least five tokens agree, the draft model elsewhere |
 //!

@@ -10,12 +10,10 @@ so there are states of all but that one. Everything runs on the CPU in float32 w
 """
 
 import re
-import sys
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-import transformers
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
@@ -330,17 +328,5 @@ CASES = [
 ]
 
 
-def main():
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    unknown = set(sys.argv[1:]) - {case.name for case in CASES}
-    if unknown:
-        sys.exit(f"no such case: {', '.join(sorted(unknown))}")
-    for case in CASES:
-        if not sys.argv[1:] or case.name in sys.argv[1:]:
-            build(case)
-
-
 if __name__ == "__main__":
-    main()
+    reference.main(CASES, build)

@@ -11,11 +11,9 @@ has read all tokens of a text but the last one.
 """
 
 import shutil
-import sys
 from dataclasses import dataclass
 
 import torch
-import transformers
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -136,17 +134,5 @@ CASES = [
 ]
 
 
-def main():
-    torch.set_num_threads(1)
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    unknown = set(sys.argv[1:]) - {case.name for case in CASES}
-    if unknown:
-        sys.exit(f"no such case: {', '.join(sorted(unknown))}")
-    for case in CASES:
-        if not sys.argv[1:] or case.name in sys.argv[1:]:
-            build(case)
-
-
 if __name__ == "__main__":
-    main()
+    reference.main(CASES, build)

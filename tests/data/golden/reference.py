@@ -238,7 +238,7 @@ def build(case):
           f"distinct {[len(set(row['greedy_ids'])) for row in info.values()]}", flush=True)
 
 
-def main(cases):
+def main(cases, build=build):
     """Builds the cases that are named as arguments, or all."""
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
