@@ -23,7 +23,6 @@ import json
 import time
 from pathlib import Path
 
-import numpy as np
 import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
@@ -39,17 +38,11 @@ from network import EPSILON, THETA, Norm, load, rotate
 LATER = 0.8
 # The main model writes so many texts at a time.
 TOGETHER = 64
-# How many held-out exercises the main model is asked for, and for how many tokens.
-MEASURED, CONTINUED = 64, 80
-END = "<|endoftext|>"
 
 
 def main():
     a = parse()
-    torch.manual_seed(a.seed)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if device.type == "cpu" and a.threads:
-        torch.set_num_threads(a.threads)
+    device = train.begin(a)
     data, out = Path(a.data), Path(a.out)
     tokenizer = Tokenizer.from_file(str(data / "tokenizer.json"))
     model = load(a.main).to(device).eval().requires_grad_(False)
@@ -305,22 +298,15 @@ def measure(head, main, data, tokenizer, steps, draft=None):
 
 def bodies(main, data, tokenizer, temperature):
     """Held-out exercises with bodies by the main model, and the place of the last given token."""
-    array = np.load(data / "exercises_heldout.npy").astype(np.int64)
-    given, end = train.prompts(array, tokenizer), tokenizer.token_to_id(END)
-    starts = np.flatnonzero(array == end)
-    prompts = []
-    for start, stop in zip(starts, np.append(starts[1:], len(array))):
-        inside = np.flatnonzero(given[start:stop])
-        if len(inside) and inside[-1] < 160:
-            prompts.append(torch.from_numpy(array[start : start + inside[-1] + 1]))
-    prompts = prompts[:MEASURED]
-    texts = torch.full((len(prompts), max(map(len, prompts)) + CONTINUED), -1)
+    texts, end = parallel.held_out(data, tokenizer)
+    prompts = [torch.from_numpy(text) for text in texts]
+    texts = torch.full((len(prompts), max(map(len, prompts)) + parallel.CONTINUED), -1)
     for row, prompt in zip(texts, prompts):
         row[: len(prompt)] = prompt
     for row, prompt in zip(written(main, texts.to(main.embedding.weight.device), temperature), prompts):
         size = len(prompt)
-        ends = (row[size : size + CONTINUED] == end).nonzero()
-        yield row[: size + (int(ends[0]) + 1 if len(ends) else CONTINUED)], size - 1
+        ends = (row[size : size + parallel.CONTINUED] == end).nonzero()
+        yield row[: size + (int(ends[0]) + 1 if len(ends) else parallel.CONTINUED)], size - 1
 
 
 def export(head, main, folder):

@@ -39,10 +39,7 @@ END = "<|endoftext|>"
 
 def main():
     a = parse()
-    torch.manual_seed(a.seed)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if device.type == "cpu" and a.threads:
-        torch.set_num_threads(a.threads)
+    device = train.begin(a)
     out, data = Path(a.out), Path(a.data)
     out.mkdir(parents=True, exist_ok=True)
     tokenizer = Tokenizer.from_file(str(data / "tokenizer.json"))
@@ -248,9 +245,8 @@ def accepted(given, main, tokens, temperature):
     return (q / p).clamp(max=1.0)
 
 
-def written(teacher, data, tokenizer, temperature):
-    """Held-out exercises with bodies by the main model: the tokens, the place of the last given one, and that of the
-    last one."""
+def held_out(data, tokenizer):
+    """Held-out exercises without their bodies, and the token that ends a text."""
     array = np.load(data / "exercises_heldout.npy").astype(np.int64)
     given, end = train.prompts(array, tokenizer), tokenizer.token_to_id(END)
     starts = np.flatnonzero(array == end)
@@ -259,7 +255,14 @@ def written(teacher, data, tokenizer, temperature):
         inside = np.flatnonzero(given[start:stop])
         if len(inside) and inside[-1] < 160:
             texts.append(array[start : start + inside[-1] + 1])
-    texts = sorted(texts[:MEASURED], key=len)
+    return texts[:MEASURED], end
+
+
+def written(teacher, data, tokenizer, temperature):
+    """Held-out exercises with bodies by the main model: the tokens, the place of the last given one, and that of the
+    last one."""
+    texts, end = held_out(data, tokenizer)
+    texts = sorted(texts, key=len)
     device = next(teacher.parameters()).device
     for number in range(0, len(texts), 16):
         group = texts[number : number + 16]

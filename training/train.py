@@ -42,12 +42,18 @@ PROMPT_WEIGHT = 0.25
 SAVE_EVERY = 300.0
 
 
-def main():
-    a = parse()
+def begin(a):
+    """Seeds the draws; the device, with as many threads as were asked for."""
     torch.manual_seed(a.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if device.type == "cpu" and a.threads:
         torch.set_num_threads(a.threads)
+    return device
+
+
+def main():
+    a = parse()
+    device = begin(a)
     torch.set_float32_matmul_precision("high")
     out = Path(a.out)
     out.mkdir(parents=True, exist_ok=True)
