@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::figures::has_passed;
 use super::plan::Plan;
-use super::problem::{Answer, Problem};
+use super::problem::Answer;
 use super::result::{CandidateResult, ProblemResult};
 use crate::agreement::{Standing, Witness, inputs, tally};
 use crate::job::all_workers;
@@ -42,20 +42,42 @@ impl Rank {
     }
 }
 
-/// The share of problems whose taken candidate passes, by rank. Problems that were not reached count as
-/// failed.
-pub fn shares(
-    problems: &[Problem],
-    results: &[ProblemResult],
-    standings: &BTreeMap<String, Vec<Standing>>,
-) -> BTreeMap<Rank, f64> {
-    let share =
-        |passes: &dyn Fn(&ProblemResult) -> f64| results.iter().map(passes).sum::<f64>() / problems.len().max(1) as f64;
-    let random = share(&|result| {
-        let ended = result.of_first_round().iter().filter(|c| has_ended(c)).count();
-        let passed = result.of_first_round().iter().filter(|c| has_ended(c) && has_passed(c)).count();
-        passed as f64 / ended.max(1) as f64
-    });
+/// Share of problems whose taken candidate passes, by rank.
+pub type Shares = BTreeMap<Rank, f64>;
+
+/// The shares of a run, and those of the easier and the harder half of its problems.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ByRank {
+    pub all: Shares,
+    pub easier: Shares,
+    pub harder: Shares,
+}
+
+/// The shares of `results`, of a set of `problems`. Problems that were not reached count as failed, and are in
+/// neither half. A problem is easier than another if more of its candidates pass.
+pub fn by_rank(problems: usize, results: &[ProblemResult], standings: &BTreeMap<String, Vec<Standing>>) -> ByRank {
+    let mut sorted: Vec<&ProblemResult> = results.iter().collect();
+    sorted.sort_by(|a, b| passing(b).total_cmp(&passing(a)));
+    let (easier, harder) = sorted.split_at(sorted.len().div_ceil(2));
+    ByRank {
+        all: shares(problems, &sorted, standings),
+        easier: shares(easier.len(), easier, standings),
+        harder: shares(harder.len(), harder, standings),
+    }
+}
+
+/// Share of the candidates that came to their end which pass.
+fn passing(result: &ProblemResult) -> f64 {
+    let ended = result.of_first_round().iter().filter(|c| has_ended(c)).count();
+    let passed = result.of_first_round().iter().filter(|c| has_ended(c) && has_passed(c)).count();
+    passed as f64 / ended.max(1) as f64
+}
+
+fn shares(problems: usize, results: &[&ProblemResult], standings: &BTreeMap<String, Vec<Standing>>) -> Shares {
+    let share = |passes: &dyn Fn(&ProblemResult) -> f64| {
+        results.iter().copied().map(passes).sum::<f64>() / problems.max(1) as f64
+    };
+    let random = share(&passing);
     let logprob = share(&|result| f64::from(u8::from(result.pass_at_first)));
     let agreement = share(&|result| {
         let taken = standings.get(&result.task_id).map_or(result.first, |all| best(result.of_first_round(), all));
@@ -137,7 +159,6 @@ fn of_problem(
 
 #[cfg(test)]
 mod tests {
-    use super::super::problem::sample;
     use super::super::result::tests::{candidate, problem};
     use super::*;
     use crate::source::FinishReason::{Length, Stop};
@@ -157,7 +178,7 @@ mod tests {
         let standing = |votes| Standing { returns: true, votes, ..Standing::default() };
         // The first was cut, and what it does does not count.
         let votes: BTreeMap<_, _> = [("Sample/0".to_owned(), [9, 1, 5, 5].map(standing).to_vec())].into();
-        let shares = |votes| shares(&[sample(), sample()], std::slice::from_ref(&result), votes);
+        let shares = |votes| shares(2, &[&result], votes);
         let close = |share: f64, of: f64| (share - of / 2.0).abs() < 1e-12;
         let found = shares(&votes);
         assert!(close(found[&Rank::Random], 2.0 / 3.0) && close(found[&Rank::Logprob], 0.0), "{found:?}");
@@ -165,5 +186,18 @@ mod tests {
         assert_eq!(best(result.of_first_round(), &votes["Sample/0"]), Some(3), "of equal votes the more probable one");
         // Without inputs the most probable one is taken.
         assert!(close(shares(&BTreeMap::new())[&Rank::Agreement], 0.0));
+    }
+
+    #[test]
+    fn the_easier_half_has_the_problems_that_more_candidates_pass() {
+        let of = |id: &str, passed: usize| {
+            let status = |i| if i < passed { Passed } else { Failed };
+            problem(id, (0..4).map(|i| candidate(i, Some(Stop), -0.1 * (4 - i) as f32, status(i))).collect())
+        };
+        // The last candidate is the most probable one.
+        let found = by_rank(4, &[of("a", 1), of("b", 4), of("c", 3)], &BTreeMap::new());
+        assert_eq!((found.easier[&Rank::Random], found.harder[&Rank::Random]), (7.0 / 8.0, 1.0 / 4.0));
+        assert_eq!((found.easier[&Rank::Logprob], found.harder[&Rank::Logprob]), (0.5, 0.0));
+        assert_eq!((found.all[&Rank::Random], found.all[&Rank::Logprob]), (0.5, 0.25), "one was not reached");
     }
 }

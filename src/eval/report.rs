@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::figures::{Figures, figures, has_passed};
-use super::rank::Rank;
+use super::rank::{ByRank, Rank, Shares};
 use super::result::{ProblemResult, word};
 use super::results_file::Header;
 use super::run::Ended;
@@ -39,7 +39,7 @@ pub struct Report<'a> {
     pub ks: &'a [usize],
     /// The rank that decides Pass@First, and the share of each.
     pub rank: Rank,
-    pub by_rank: BTreeMap<Rank, f64>,
+    pub by_rank: ByRank,
     pub ended: Ended,
     /// Cost of the run.
     pub speed: Speed,
@@ -108,7 +108,7 @@ impl Report<'_> {
                 "a k is larger than the number of samples of a problem: this should have been refused".to_owned()
             );
         };
-        if let Some(share) = self.by_rank.get(&self.rank) {
+        if let Some(share) = self.by_rank.all.get(&self.rank) {
             all.pass_at_first = *share;
             reached.pass_at_first = share * self.ids.len() as f64 / self.results.len().max(1) as f64;
         }
@@ -148,13 +148,20 @@ impl Report<'_> {
     /// The object of the contract, on one line. The error is a sentence.
     pub fn json(&self) -> Result<String, String> {
         #[derive(Serialize)]
+        struct Halves<'a> {
+            easier: &'a Shares,
+            harder: &'a Shares,
+        }
+        #[derive(Serialize)]
         struct Json<'a> {
             #[serde(flatten)]
             figures: Figures,
             reached_only: Figures,
             ended: &'a str,
             rank: Rank,
-            by_rank: &'a BTreeMap<Rank, f64>,
+            by_rank: &'a Shares,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            by_half: Option<Halves<'a>>,
             #[serde(skip_serializing_if = "Option::is_none")]
             further_rounds: Option<Further>,
             problems: &'a [ProblemResult],
@@ -170,7 +177,9 @@ impl Report<'_> {
             reached_only,
             ended: self.ended.name(),
             rank: self.rank,
-            by_rank: &self.by_rank,
+            by_rank: &self.by_rank.all,
+            by_half: (self.rank == Rank::Agreement)
+                .then(|| Halves { easier: &self.by_rank.easier, harder: &self.by_rank.harder }),
             further_rounds: self.further(),
             problems: self.results,
             not_reached: self.not_reached().collect(),
@@ -233,8 +242,14 @@ impl Report<'_> {
             );
         }
         if self.rank == Rank::Agreement {
-            let shares = self.by_rank.iter().map(|(rank, share)| format!("{} {}", rank.name(), percent(*share)));
-            let _ = writeln!(out, "Pass@First by rank: {}", shares.collect::<Vec<_>>().join(", "));
+            let line = |shares: &Shares| {
+                let shares = shares.iter().map(|(rank, share)| format!("{} {}", rank.name(), percent(*share)));
+                shares.collect::<Vec<_>>().join(", ")
+            };
+            let ByRank { all, easier, harder } = &self.by_rank;
+            let _ = writeln!(out, "Pass@First by rank: {}", line(all));
+            let _ = writeln!(out, "  of the half that more candidates pass: {}", line(easier));
+            let _ = writeln!(out, "  of the other half: {}", line(harder));
         }
         if let Some(Further { problems: went_on, passed, fresh, told, pass_at_all }) = self.further() {
             let all = percent(pass_at_all);
@@ -322,7 +337,7 @@ mod tests {
             results: &[hostile, failed],
             ks: &[1, 2],
             rank: Rank::Logprob,
-            by_rank: BTreeMap::new(),
+            by_rank: ByRank::default(),
             ended,
             speed: Speed { tokens: 12, writing: 3.0, wall: 75.4 },
             resumed: 1,

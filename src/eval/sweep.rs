@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::figures::Figures;
-use super::rank::Rank;
+use super::rank::{Rank, Shares};
 use super::report::{Report, Stats, percent, shown};
 
 /// A run.
@@ -17,7 +17,7 @@ struct Row {
     sweep: BTreeMap<String, String>,
     #[serde(flatten)]
     figures: Figures,
-    by_rank: BTreeMap<Rank, f64>,
+    by_rank: Shares,
     ended: &'static str,
     stats: Stats,
     settings: BTreeMap<String, Value>,
@@ -44,7 +44,7 @@ impl Sweep {
         self.rows.push(Row {
             sweep: self.names.iter().cloned().zip(values.iter().cloned()).collect(),
             figures: report.figures()?.0,
-            by_rank: report.by_rank.clone(),
+            by_rank: report.by_rank.all.clone(),
             ended: report.ended.name(),
             stats: report.stats(),
             settings: report.header.settings.clone(),
@@ -105,10 +105,10 @@ impl Sweep {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Speed;
     use super::super::result::tests::{candidate, problem};
     use super::super::results_file::Header;
     use super::super::run::Ended;
+    use super::super::{ByRank, Speed};
     use super::*;
     use crate::source::FinishReason::Stop;
     use crate::trial::{Protection, Status};
@@ -126,7 +126,7 @@ mod tests {
                 results: &[problem("a", vec![candidate(0, Some(Stop), -0.1, status)])],
                 ks: &[1],
                 rank: Rank::Agreement,
-                by_rank: Rank::ALL.map(|rank| (rank, share)).into(),
+                by_rank: ByRank { all: Rank::ALL.map(|rank| (rank, share)).into(), ..ByRank::default() },
                 ended: Ended::Done,
                 speed: Speed { tokens: speed, writing: 1.0, wall: 61.0 },
                 resumed: 0,

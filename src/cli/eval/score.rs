@@ -11,8 +11,8 @@ use super::super::failure::Failure;
 use super::Args;
 use super::log::Log;
 use crate::eval::{
-    self, Answer, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Rank, Report, ResultsFile,
-    RunError, Setting, Speed,
+    self, Answer, ByRank, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Rank, Report,
+    ResultsFile, RunError, Setting, Speed,
 };
 use crate::job::{Rounds, TrialPool};
 use crate::options::Settings;
@@ -39,7 +39,7 @@ pub struct Setup<'a> {
 pub struct Scored {
     pub header: Header,
     pub results: Vec<ProblemResult>,
-    pub by_rank: BTreeMap<Rank, f64>,
+    pub by_rank: ByRank,
     pub ended: Ended,
     pub speed: Speed,
     pub resumed: usize,
@@ -109,7 +109,7 @@ impl Setup<'_> {
             Rank::Agreement => eval::standings(self.runner, &plan, &results).map_err(Failure::internal)?,
             Rank::Random | Rank::Logprob => BTreeMap::new(),
         };
-        let by_rank = eval::shares(problems, &results, &standings);
+        let by_rank = eval::by_rank(problems.len(), &results, &standings);
         Ok(Scored { header, results, by_rank, ended, speed, resumed })
     }
 
