@@ -11,7 +11,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use serde_json::{Value, json};
 use similar::get_close_matches;
 
-use crate::backend::{Choice, LoadOptions};
+use crate::backend::{Choice, Dtype, LoadOptions};
 use crate::engine::{DraftVocabulary, GenerateOptions, MAX_CANDIDATES};
 use crate::model::ChatUse;
 use crate::prompt;
@@ -33,6 +33,8 @@ pub struct Settings {
     pub draft: String,
     /// Tokens that a draft model proposes.
     pub draft_vocabulary: DraftVocabulary,
+    /// Weight storage of a draft model or head.
+    pub draft_dtype: Dtype,
     /// The main model is shown requests as conversations; `None`: as catalog and name say.
     pub chat: Option<ChatUse>,
     /// Tokens that have to agree before a lookup copies; `None` is the drafter's own choice.
@@ -125,6 +127,7 @@ impl Default for Settings {
             server_suffix: false,
             draft: "auto".to_owned(),
             draft_vocabulary: DraftVocabulary::Auto,
+            draft_dtype: Dtype::Auto,
             chat: None,
             lookup_match: None,
             lookup_length: None,
@@ -262,6 +265,16 @@ pub static ALL: &[OptionSpec] = &[
                and candidates; auto, 16384 of a large vocabulary; all. On a GPU always all. The text is the same",
         read: |s, t| parsed(t).map(|tokens| s.draft_vocabulary = tokens),
         show: |s| json!(s.draft_vocabulary.to_string()),
+    },
+    OptionSpec {
+        name: "draft-dtype",
+        group: MODELS,
+        value: "auto|f32|bf16|int8|int4",
+        expected: "",
+        help: "Storage of the weights of a draft model or head: auto is int4 for a large one of 8 bits or more on the CPU, else as \
+               --dtype. Only the time depends on it",
+        read: |s, t| parsed(t).map(|dtype| s.draft_dtype = dtype),
+        show: |s| json!(s.draft_dtype.to_string()),
     },
     OptionSpec {
         name: "chat",
@@ -869,7 +882,7 @@ pub(crate) mod tests {
             "draft" => "none",
             "show-tests" | "infill" | "chat" => "no",
             "device" => "cpu",
-            "dtype" => "int8",
+            "dtype" | "draft-dtype" => "int8",
             "accept" => "rejection",
             "top-p" | "min-p" | "temperature" => "0.25",
             "time-budget" | "timeout" => "2.5s",

@@ -107,6 +107,13 @@ impl Shape {
         (matrices + self.vectors * 4.0) as u64
     }
 
+    /// Its storage as a draft model.
+    fn dtype_of_draft(&self, how: Use) -> Dtype {
+        let weights: f64 = self.matrices.iter().map(|(weights, _)| weights).sum();
+        let bytes: f64 = self.matrices.iter().map(|(weights, each)| weights * each).sum();
+        how.draft_dtype.of_draft(how.dtype, weights, bytes / weights)
+    }
+
     /// Bytes of the weights that a step of `n` candidates reads.
     pub fn read(&self, dtype: Dtype, n: usize) -> u64 {
         let share = self.experts.map_or(1.0, |experts| experts.read(n));
@@ -125,6 +132,8 @@ impl Shape {
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
     pub dtype: Dtype,
+    /// As it is asked for of a draft model.
+    pub draft_dtype: Dtype,
     /// Candidates.
     pub n: usize,
     /// Tokens of each.
@@ -143,12 +152,13 @@ pub struct Need {
 impl Need {
     /// Of a main model and its draft model.
     pub fn of(main: &Shape, draft: Option<&Shape>, how: Use) -> Self {
-        let add = |sum: Self, shape: &Shape| Self {
-            weights: sum.weights.saturating_add(shape.weights(how.dtype)),
-            read: sum.read.saturating_add(shape.read(how.dtype, how.n)),
+        let add = |sum: Self, (shape, dtype): (&Shape, Dtype)| Self {
+            weights: sum.weights.saturating_add(shape.weights(dtype)),
+            read: sum.read.saturating_add(shape.read(dtype, how.n)),
             kv: sum.kv.saturating_add(shape.kv(how.n, how.tokens)),
         };
-        [Some(main), draft].into_iter().flatten().fold(Self::default(), add)
+        let draft = draft.map(|draft| (draft, draft.dtype_of_draft(how)));
+        [Some((main, how.dtype)), draft].into_iter().flatten().fold(Self::default(), add)
     }
 
     pub fn bytes(self) -> u64 {
@@ -232,7 +242,9 @@ mod tests {
     use crate::hub::HubCache;
     use crate::model::{MAIN, ModelFiles};
 
-    const HOW: Use = Use { dtype: Dtype::Auto, n: 8, tokens: 256 };
+    const HOW: Use = Use { dtype: Dtype::Auto, draft_dtype: Dtype::Auto, n: 8, tokens: 256 };
+    /// Bytes of a draft model of 494 million weights in int4.
+    const DRAFT: u64 = 277_875_000;
 
     fn catalog() -> Catalog {
         let hub = HubCache { folder: "/hub".into() };
@@ -275,7 +287,7 @@ mod tests {
         assert!((billions(10_000) - entry.parameters.unwrap()).abs() < 1e-3);
         let dense = Shape::of_entry(catalog.entry("qwen2.5-coder-7b").unwrap()).unwrap();
         assert_eq!(dense.read(Dtype::Auto, 1), dense.weights(Dtype::Auto));
-        assert_eq!(catalog.need(entry, HOW).unwrap().read, shape.read(Dtype::Auto, HOW.n) + 988_000_000);
+        assert_eq!(catalog.need(entry, HOW).unwrap().read, shape.read(Dtype::Auto, HOW.n) + DRAFT);
     }
 
     #[test]
@@ -288,7 +300,9 @@ mod tests {
         assert_eq!(main.weights(Dtype::Bf16), 15_232_000_000);
         assert_eq!(main.weights(Dtype::Int8), 8_092_000_000);
         let pair = catalog.need(seven, HOW).unwrap();
-        assert_eq!(pair.weights, 15_232_000_000 + 988_000_000);
+        assert_eq!(pair.weights, 15_232_000_000 + DRAFT);
+        let as_stored = catalog.need(seven, Use { draft_dtype: Dtype::Bf16, ..HOW }).unwrap();
+        assert_eq!(as_stored.weights, 15_232_000_000 + 988_000_000);
         assert!(pair.kv > main.kv(8, 256) && pair.fits(32 << 30) && !pair.fits(16 << 30));
         assert_eq!(main.kv(usize::MAX, usize::MAX), u64::MAX);
 

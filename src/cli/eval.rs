@@ -65,7 +65,8 @@ pub struct Args {
     /// samples, with `task_id` and `completion` (what follows the prompt) or `solution` (a whole program)
     #[arg(long, value_name = "canonical|FILE", help_heading = "Evaluation")]
     solutions: Option<String>,
-    /// Keep results in this file, problem by problem; if it is there, go on with it
+    /// Keep results in this file, problem by problem; if it is there, go on with it. With --sweep a folder,
+    /// in which each run has its file
     #[arg(long, value_name = "FILE", help_heading = "Evaluation")]
     results: Option<PathBuf>,
     /// The first N problems only
@@ -136,7 +137,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         return sweep::run(&setup, &session, &grid);
     }
     let source = if given.is_some() { None } else { Some(session.source(args.rounds)?) };
-    let scored = setup.score(&session.settings, source.as_ref(), given)?;
+    let scored = setup.score(&session.settings, source.as_ref(), given, args.results.as_deref())?;
     let report = setup.report(&scored);
     if args.json {
         print_json(&report.json().map_err(Failure::internal)?)?;
@@ -183,11 +184,8 @@ fn code(results: &[ProblemResult]) -> u8 {
 impl Args {
     /// The settings of each run of a sweep; none without one.
     fn grid(&self, session: &Session) -> Result<Vec<sweep::Point>, Failure> {
-        let other = [("--results", self.results.is_some()), ("--solutions", self.solutions.is_some())];
-        if let Some((flag, _)) = other.iter().find(|(_, is_given)| *is_given && !self.sweep.is_empty()) {
-            return Err(Failure::input(format!(
-                "--sweep writes anew with each setting, so {flag} cannot be used with it"
-            )));
+        if self.solutions.is_some() && !self.sweep.is_empty() {
+            return Err(Failure::input("--sweep writes anew with each setting, so --solutions cannot be used with it"));
         }
         sweep::grid(&self.sweep, session)
     }
@@ -305,8 +303,10 @@ impl Args {
                 "{done} of {of} problems are done and kept in {}; the same command goes on with the rest",
                 clean_line(&path.display().to_string(), 200)
             ),
-            None if !self.sweep.is_empty() => format!("{done} of {of} problems of this run were done"),
-            None => format!("{done} of {of} problems were done; with --results FILE a run can be gone on with"),
+            None => {
+                let kept = if self.sweep.is_empty() { "FILE" } else { "FOLDER" };
+                format!("{done} of {of} problems of this run were done; with --results {kept} it can be gone on with")
+            }
         }
     }
 }

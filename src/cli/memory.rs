@@ -15,7 +15,12 @@ use super::session::Session;
 
 /// The use of a model under the settings.
 pub fn usage(settings: &Settings) -> Use {
-    Use { dtype: settings.load.dtype, n: settings.generate.n, tokens: settings.generate.max_tokens }
+    Use {
+        dtype: settings.load.dtype,
+        draft_dtype: settings.draft_dtype,
+        n: settings.generate.n,
+        tokens: settings.generate.max_tokens,
+    }
 }
 
 /// Weights that fit into the caches of a processor, in bytes. Reading fewer of them gains nothing.

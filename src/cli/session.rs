@@ -72,7 +72,8 @@ impl Session {
         let profiles = Some(self.paths.profiles_dir());
         let weights = Some(self.weights());
         let chat = settings.chat.or_else(|| main.entry.as_ref()?.chat.map(Into::into));
-        let (load, kv_cache, shared, draft_vocabulary) = (settings.load, 0, None, settings.draft_vocabulary);
+        let (load, kv_cache, shared) = (settings.load, 0, None);
+        let (draft_vocabulary, draft_dtype) = (settings.draft_vocabulary, settings.draft_dtype);
         let named = NamedDrafter::find(&settings.draft);
         let own_head = named.map_or(settings.draft == "auto", |drafter| drafter.wants_model);
         Ok(LocalModels {
@@ -80,6 +81,7 @@ impl Session {
             draft,
             own_head,
             draft_vocabulary,
+            draft_dtype,
             chat,
             load,
             profiles,

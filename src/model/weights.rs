@@ -151,10 +151,27 @@ impl ModelWeights {
 
     /// Types of the matrices.
     pub fn types(&self) -> impl Iterator<Item = TensorType> {
+        self.matrices().map(|(dtype, _)| dtype)
+    }
+
+    /// Bytes of a weight of the matrices as they are stored, on average.
+    pub fn bytes_of_weight(&self) -> f64 {
+        let (mut bytes, mut weights) = (0.0, 0.0);
+        for (dtype, count) in self.matrices() {
+            let (of_block, of_bytes) = dtype.block();
+            bytes += count as f64 * of_bytes as f64 / of_block as f64;
+            weights += count as f64;
+        }
+        bytes / weights
+    }
+
+    /// Type and number of weights of each matrix.
+    fn matrices(&self) -> impl Iterator<Item = (TensorType, usize)> {
         let products = self.spec.slots().into_iter().filter(|slot| slot.is_product());
         products.filter_map(|slot| {
             let source = self.spec.source(slot, self.prefix);
-            self.checkpoint.tensor_type(&source.name, &source.shape).ok()
+            let dtype = self.checkpoint.tensor_type(&source.name, &source.shape).ok()?;
+            Some((dtype, source.shape.iter().product()))
         })
     }
 

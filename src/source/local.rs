@@ -41,6 +41,8 @@ pub struct LocalModels {
     pub own_head: bool,
     /// Tokens that a draft model proposes.
     pub draft_vocabulary: DraftVocabulary,
+    /// Weight storage of a draft model or head; see [`Dtype::of_draft`].
+    pub draft_dtype: Dtype,
     /// The main model is shown requests as conversations; `None`: where its name says so.
     pub chat: Option<ChatUse>,
     /// Weight storage and threads.
@@ -203,6 +205,15 @@ fn bytes(models: &LocalModels) -> u64 {
     models.main.bytes() + draft
 }
 
+/// Weight storage of a draft model or head.
+fn draft_dtype(models: &LocalModels, draft: &ModelWeights, device: &str) -> Dtype {
+    match (device, models.draft_dtype) {
+        ("cpu", asked) => asked.of_draft(models.load.dtype, draft.parameters() as f64, draft.bytes_of_weight()),
+        (_, Dtype::Auto) => models.load.dtype,
+        (_, asked) => asked,
+    }
+}
+
 /// Puts a draft head beside the main model.
 fn beside(
     models: &LocalModels,
@@ -210,7 +221,7 @@ fn beside(
     network: &mut Box<dyn Network>,
     pair: &mut Vec<String>,
 ) -> Result<Box<dyn Drafter>, SourceError> {
-    network.attach(head, models.load.dtype)?;
+    network.attach(head, draft_dtype(models, &head.weights, network.info().device))?;
     pair.push(head.weights.name.clone());
     let drafter = HeadDrafter::new(&head.weights.name, head.kind);
     Ok(Box::new(drafter.proposing(models.draft_vocabulary, network.vocab_size())))
@@ -222,7 +233,7 @@ fn drafter(
     main: &Model,
     network: &mut Box<dyn Network>,
     pair: &mut Vec<String>,
-    pack: &impl Fn(&ModelWeights) -> Result<Box<dyn Network>, BackendError>,
+    pack: &impl Fn(&ModelWeights, Dtype) -> Result<Box<dyn Network>, BackendError>,
 ) -> Result<Option<Box<dyn Drafter>>, SourceError> {
     let (named, files) = match &models.draft {
         Drafting::None => return Ok(None),
@@ -239,6 +250,8 @@ fn drafter(
             Some(beside(models, &DraftHead::load(folder, &main.spec)?, network, pair)?)
         }
         (None, Some(files)) => {
+            let device = network.info().device;
+            let pack = |weights: &ModelWeights| pack(weights, draft_dtype(models, weights, device));
             let (draft, network) = Model::load_beside(files, pack)?;
             main.tokenizer.same_vocabulary(&draft.tokenizer).map_err(|why| SourceError::Vocabulary {
                 main: main.name.clone(),
@@ -259,14 +272,14 @@ fn drafter(
 
 fn load_on(models: &LocalModels, note: Option<Box<str>>, told: Option<&Told>) -> Result<Loaded, SourceError> {
     let (read, total) = (Arc::new(AtomicU64::new(0)), bytes(models));
-    let pack = |weights: &ModelWeights| {
+    let pack = |weights: &ModelWeights, dtype: Dtype| {
         if let Some(told) = told.cloned() {
             let read = Arc::clone(&read);
             weights.tell(move |bytes| told(bytes + read.fetch_add(bytes, Ordering::Relaxed), total));
         }
-        backend::load_with_cache(weights, models.load, models.weights.as_deref())
+        backend::load_with_cache(weights, LoadOptions { dtype, ..models.load }, models.weights.as_deref())
     };
-    let (mut main, network) = Model::load_beside(&models.main, pack)?;
+    let (mut main, network) = Model::load_beside(&models.main, |weights| pack(weights, models.load.dtype))?;
     let (chat, mut network) = (main.chat(models.chat)?, network?);
     let on = network.info();
     let mut pair = vec![profiles::describe(&main.name, &on)];
@@ -500,6 +513,7 @@ mod tests {
             draft: Drafting::Model(ModelFiles::Embedded(&DRAFT)),
             own_head: false,
             draft_vocabulary: DraftVocabulary::Auto,
+            draft_dtype: Dtype::Auto,
             chat: None,
             load: LoadOptions::default(),
             profiles: None,

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
-use bass_tui::backend::{HostLogits, LoadOptions, Network, Rows, Span, Wanted};
+use bass_tui::backend::{Dtype, HostLogits, LoadOptions, Network, Rows, Span, Wanted};
 use bass_tui::engine::{DraftVocabulary, GenerateOptions, StopRules};
 use bass_tui::model::{self, Model, ModelFiles};
 use bass_tui::sampling::Sampling;
@@ -167,6 +167,7 @@ fn local(draft: Drafting) -> LocalSource {
         draft,
         own_head: false,
         draft_vocabulary: DraftVocabulary::Auto,
+        draft_dtype: Dtype::Auto,
         chat: None,
         load,
         profiles: None,

@@ -381,12 +381,24 @@ fn a_sweep_is_a_table_of_runs_over_the_same_problems() {
     }
     let alone = world.run(&["eval", &file, "--limit", "2", "--max-tokens", "40", "-n", "4", "--json"]).json();
     assert_eq!(alone["pass_at_all"], runs[1]["pass_at_all"], "as the run alone");
-    let people = world.run(&args[..8]);
+    let kept = [&args[..8], &["--results", "kept"]].concat();
+    let people = world.run(&kept);
     let head: Vec<&str> = people.out.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(head, ["n", "Pass@First", "Pass@All", "pass@1", "tokens/s", "seconds", "reached"]);
     assert!(people.out.lines().count() == 5 && people.err.contains("run 2 of 2: n 4"), "{} {}", people.out, people.err);
+    // The same command goes on with what each run has kept: here the second problem of its second run.
+    let [first, second] = ["n=2", "n=4"].map(|run| world.work().join(format!("kept/{run}.jsonl")));
+    let whole = fs::read_to_string(&second).unwrap();
+    let torn: Vec<&str> = whole.lines().take(2).collect();
+    fs::write(&second, torn.join("\n") + "\n").unwrap();
+    let before = fs::read_to_string(&first).unwrap();
+    assert_eq!(world.run(&kept).code, people.code);
+    assert_eq!(fs::read_to_string(&first).unwrap(), before);
+    assert_eq!(fs::read_to_string(&second).unwrap(), whole);
+    world.file("file", "");
     for (flags, words) in [
-        (["--sweep", "n=4", "--results", "r.jsonl"], "so --results cannot be used with it"),
+        (["--sweep", "n=4", "--results", "file"], "cannot be made a folder of results"),
+        (["--sweep", "n=4", "--solutions", "canonical"], "so --solutions cannot be used with it"),
         (["--sweep", "n=4,x", "--limit", "1"], "--sweep n has `x`, expected"),
     ] {
         world.run(&[&["eval", &file], &flags[..], NO_MODEL].concat()).refused(2, &[words]);

@@ -74,6 +74,18 @@ fn weights_of_a_few_bits_write_programs_too() {
 }
 
 #[test]
+fn a_coarser_draft_model_changes_no_text() {
+    let world = World::new();
+    let args = ["--file", &is_even(), "-n", "3", "--tests", "none", "--temperature", "2"];
+    let run = |draft: &[&str]| world.complete(&[&args[..], draft].concat());
+    let (plain, coarse) = (run(&["--draft", "none"]), run(&["--draft-dtype", "int4", "--draft-length", "3"]));
+    assert_eq!(token_ids(&plain), token_ids(&coarse));
+    assert_eq!(coarse["dtype"], "bf16", "of the main model");
+    let as_it_is = run(&["--draft-length", "3"]);
+    assert_ne!(as_it_is["stats"]["accepted"], coarse["stats"]["accepted"], "it drafts otherwise");
+}
+
+#[test]
 fn a_seed_decides_everything() {
     let world = World::new();
     let run = |seed, length| {

@@ -8,7 +8,7 @@ use super::emulator::{alone, compiler, driver_file, gpu, pretending, real};
 use super::skip;
 use bass_tui::backend::cuda::{self, BUNDLE, Libraries, make_bundle};
 use bass_tui::backend::device::{Device, Loader, Unusable, UsableDevice, present};
-use bass_tui::backend::{BackendError, Choice, DEVICES, LoadOptions};
+use bass_tui::backend::{BackendError, Choice, DEVICES, Dtype, LoadOptions};
 use bass_tui::engine::DraftVocabulary;
 use bass_tui::model::{MAIN, ModelFiles};
 use bass_tui::source::{Drafting, LocalModels, LocalSource, Source};
@@ -67,6 +67,7 @@ fn opened(choices: &[Choice]) -> Result<(String, Option<String>), String> {
         draft: Drafting::None,
         own_head: false,
         draft_vocabulary: DraftVocabulary::Auto,
+        draft_dtype: Dtype::Auto,
         chat: None,
         load: LoadOptions { threads: 1, ..LoadOptions::default() },
         profiles: None,

@@ -204,6 +204,7 @@ fn a_model_whose_own_layer_is_damaged_is_used_without_it() {
             draft: Drafting::Named(CHAIN, LookupChanges::default(), None),
             own_head: true,
             draft_vocabulary: DraftVocabulary::Auto,
+            draft_dtype: Dtype::Auto,
             chat: None,
             load: LoadOptions::default(),
             profiles: None,

@@ -46,12 +46,13 @@ pub struct Scored {
 }
 
 impl Setup<'_> {
-    /// Scores the problems once: with candidates of the source, else the given ones.
+    /// Scores the problems once: with candidates of the source, else the given ones. `file` keeps the results.
     pub fn score(
         &self,
         settings: &Settings,
         source: Option<&Arc<dyn Source>>,
         given: Option<Vec<Vec<Answer>>>,
+        file: Option<&Path>,
     ) -> Result<Scored, Failure> {
         let (args, problems) = (self.args, self.problems);
         let header = args.header(source.map(|source| source.info()).as_ref(), settings, self.setting, self.runner);
@@ -76,7 +77,7 @@ impl Setup<'_> {
                 retry: args.retry,
             }),
         };
-        let (mut file, before) = match &args.results {
+        let (mut file, before) = match file {
             Some(path) => {
                 let (file, results) = ResultsFile::open(path, &header).map_err(Failure::input)?;
                 (Some(file), take_up(&mut plan, results, path)?)

@@ -1,5 +1,6 @@
 //! A sweep of `eval`: each value of some options with each, one run after another.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
@@ -7,12 +8,15 @@ use super::super::output::{print, print_json, say};
 use super::super::session::{Session, served};
 use super::score::Setup;
 use crate::eval::{Ended, Sweep};
+use crate::hash;
 use crate::options::{self, GENERATION, MODELS, OptionSpec, SAMPLING, Settings, did_you_mean};
 use crate::source::Source;
 use crate::untrusted::clean_line;
 
 /// Most runs: more is a typing error.
 const MOST: usize = 100;
+/// Most characters of the name of a results file.
+const LONGEST_NAME: usize = 100;
 /// The form of `--sweep`.
 const EXPECTED: &str = "expected OPTION=VALUE,VALUE such as temperature=0.2,0.8";
 
@@ -29,6 +33,20 @@ impl Point {
     fn words(&self) -> String {
         let words = self.values.iter().map(|(option, value)| format!("{} {}", option.name, clean_line(value, 60)));
         words.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The name of its results file, `temperature=0.2,n=4.jsonl`. Values that are no names (paths) are told apart
+    /// by their hash.
+    fn file_name(&self) -> String {
+        let words: Vec<String> = self.values.iter().map(|(option, value)| format!("{}={value}", option.name)).collect();
+        let words = words.join(",");
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || "=,.-_".contains(c);
+        let name: String = words.chars().take(LONGEST_NAME).map(|c| if is_of_name(c) { c } else { '_' }).collect();
+        if name == words {
+            format!("{name}.jsonl")
+        } else {
+            format!("{name}-{:016x}.jsonl", hash::of(words.as_bytes()))
+        }
     }
 
     /// The values that decide which models are loaded.
@@ -102,6 +120,14 @@ pub fn run(setup: &Setup, session: &Session, grid: &[Point]) -> Result<u8, Failu
     let names =
         grid.first().map_or_else(Vec::new, |point| point.values.iter().map(|(o, _)| o.name.to_owned()).collect());
     let mut sweep = Sweep::by(names, setup.args.rank);
+    if let Some(folder) = &setup.args.results {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Failure::input(format!(
+                "--results {} cannot be made a folder of results: {error}; with --sweep it is one",
+                clean_line(&folder.display().to_string(), 200)
+            ))
+        })?;
+    }
     let (count, mut code, mut source) = (grid.len(), NOTHING_PASSED, None::<(Vec<String>, Arc<dyn Source>)>);
     for (at, point) in grid.iter().enumerate() {
         if !setup.args.json {
@@ -113,13 +139,15 @@ pub fn run(setup: &Setup, session: &Session, grid: &[Point]) -> Result<u8, Failu
             Some((_, open)) => open,
             None => Session { settings: point.settings.clone(), ..session.clone() }.source(setup.args.rounds)?,
         };
-        let scored = setup.score(&point.settings, Some(&open), None)?;
+        let file: Option<PathBuf> = setup.args.results.as_ref().map(|folder| folder.join(point.file_name()));
+        let scored = setup.score(&point.settings, Some(&open), None, file.as_deref())?;
         source = Some((models, open));
         let values: Vec<String> = point.values.iter().map(|(_, value)| value.clone()).collect();
         sweep.add(&values, &setup.report(&scored)).map_err(Failure::internal)?;
         code = code.min(super::code(&scored.results));
         if scored.ended != Ended::Done {
-            say(&format!("bass-tui: {} after {} of {count} runs\n", scored.ended.name(), at + 1));
+            let ended = format!("{} in run {} of {count}", scored.ended.name(), at + 1);
+            say(&format!("bass-tui: {ended}: {}\n", setup.args.how_to_go_on(scored.results.len(), setup.ids.len())));
             code = if scored.ended == Ended::Interrupted { INTERRUPTED } else { code };
             break;
         }
@@ -151,6 +179,19 @@ mod tests {
         assert_eq!(all, expected);
         let points = points(vec![axis("n=4,8").unwrap()], &Settings::default()).unwrap();
         assert_eq!(points.iter().map(|point| point.settings.generate.n).collect::<Vec<_>>(), [4, 8]);
+    }
+
+    #[test]
+    fn each_run_has_a_results_file_of_its_own() {
+        let names = |sweeps: &[&str]| {
+            let axes: Vec<_> = sweeps.iter().map(|text| axis(text).unwrap()).collect();
+            points(axes, &Settings::default()).unwrap().iter().map(Point::file_name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&["temperature=0.2", "n=4,8"]), ["temperature=0.2,n=4.jsonl", "temperature=0.2,n=8.jsonl"]);
+        let of_paths = names(&["model=../a/b,../a_b"]);
+        assert!(of_paths[0].starts_with("model=.._a_b-") && of_paths[0] != of_paths[1], "{of_paths:?}");
+        let long = "m".repeat(300);
+        assert!(names(&[&format!("model={long}")])[0].len() < 130);
     }
 
     #[test]

@@ -15,7 +15,10 @@ use super::{GemmArgs, Mode};
 /// Rows that meet a panel while it is in the cache; more rows read it again.
 const ROWS: usize = 64;
 
-/// Longest slice of inputs: two slices of one panel and a slice of [`ROWS`] rows fit into half a megabyte.
+/// Most rows times panels of a group.
+const SUMS: usize = 2 * ROWS;
+
+/// Longest slice of inputs: two slices of two panels and a slice of [`ROWS`] rows fit into half a megabyte.
 const SLICE: usize = 1024;
 
 /// Bytes of a cache line.
@@ -29,7 +32,7 @@ pub trait Tiles {
     const ROWS: usize;
 
     /// Panels side by side in a tile of `rows` rows, a power of two: few rows alone have too few independent
-    /// chains to hide the latency of a multiply-add. `rows * panels` is at most 64.
+    /// chains to hide the latency of a multiply-add. `rows * panels` is at most [`SUMS`].
     fn panels(rows: usize) -> usize;
 
     /// Adds the products of a tile of `rows` rows and `panels` panels to its sums.
@@ -86,7 +89,7 @@ pub struct Tile<B> {
 pub unsafe fn product<T: Tiles>(args: &GemmArgs<T::Block>) {
     let panels = args.columns.div_ceil(NR);
     let slice = args.k.div_ceil(args.k.div_ceil(SLICE).max(1)).max(1);
-    let mut scratch = [const { MaybeUninit::<f32>::uninit() }; ROWS * NR];
+    let mut scratch = [const { MaybeUninit::<f32>::uninit() }; SUMS * NR];
     let scratch = scratch.as_mut_ptr().cast::<f32>();
     for row in (0..args.rows).step_by(ROWS) {
         let rows = ROWS.min(args.rows - row);
@@ -96,12 +99,12 @@ pub unsafe fn product<T: Tiles>(args: &GemmArgs<T::Block>) {
             while beside > panels - panel {
                 beside /= 2;
             }
+            debug_assert!(rows * beside <= SUMS, "{rows} rows of {beside} panels");
             let tile = MacroTile { args, row, rows, column: panel * NR, width: beside * NR };
             // Sums that need nothing done to them grow where they belong.
             let direct = args.bias.is_null() && args.mode != Mode::Add && tile.columns() == tile.width;
             let sums = if direct { (tile.out(0), args.out_stride) } else { (scratch, tile.width) };
-            // SAFETY: rows and panels of the product; the scratch has room for 64 rows of a panel, and for
-            // fewer rows of more panels.
+            // SAFETY: rows and panels of the product; the scratch has room for as many rows of as many panels.
             unsafe {
                 if !direct && args.mode == Mode::Continue {
                     tile.begin(scratch);

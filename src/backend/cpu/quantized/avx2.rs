@@ -482,46 +482,58 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                         let of_block = scales.wrapping_add(at * F::KIND.scales());
                         let number = (first + block) % UNIT;
                         let factors = factors::load::<__m256>(F::KIND, of_block, (units, number), half);
+                        let lines = codes.add(at * C::LINES);
                         let mut sums = [_mm256_setzero_si256(); MR];
-                        let products = |pairs: std::ops::Range<usize>, sums: &mut [__m256i; MR]| {
-                            let mut add = |weights: C::Half, step: usize| {
-                                for (r, sums) in sums.iter_mut().enumerate() {
-                                    let four = (&raw const (*x.add(r)).codes).cast::<[u8; 4]>().add(step).read();
-                                    *sums = C::add(*sums, weights, _mm256_set1_epi32(i32::from_ne_bytes(four)));
+                        // No closures: from five rows on they are functions of their own, and sums leave the
+                        // registers.
+                        macro_rules! add {
+                            ($weights:expr, $step:expr) => {
+                                let weights = $weights;
+                                for (r, sum) in sums.iter_mut().enumerate() {
+                                    let four = (&raw const (*x.add(r)).codes).cast::<[u8; 4]>().add($step).read();
+                                    *sum = C::add(*sum, weights, _mm256_set1_epi32(i32::from_ne_bytes(four)));
                                 }
                             };
-                            for pair in pairs {
-                                add(C::even(codes.add(at * C::LINES), pair, half), 2 * pair);
-                                add(C::odd(codes.add(at * C::LINES), pair, half), 2 * pair + 1);
-                            }
-                        };
-                        let finish = |sums: [__m256i; MR], factor: __m256, part: Option<usize>| {
-                            for (r, sums) in sums.into_iter().enumerate() {
-                                let &InputBlock { scale: of_x, start, .. } = &*x.add(r);
-                                let start = part.map_or(start, |part| (*starts.add(r))[part]);
-                                let whole = _mm256_cvtepi32_ps(C::whole(sums, start));
-                                let of_x = _mm256_set1_ps(of_x);
-                                let out = out.add((r * NP + p) * NR + half * 8);
-                                let mut sum = _mm256_fmadd_ps(whole, _mm256_mul_ps(factor, of_x), _mm256_loadu_ps(out));
-                                if F::KIND.has_min() && part != Some(0) {
-                                    let of_halves = *sums_of_x.add(r);
-                                    sum = _mm256_fmadd_ps(_mm256_set1_ps(of_halves[0]), factors.mins[0], sum);
-                                    if halves {
-                                        sum = _mm256_fmadd_ps(_mm256_set1_ps(of_halves[1]), factors.mins[1], sum);
+                        }
+                        macro_rules! products {
+                            ($($pair:literal)+) => {$(
+                                add!(C::even(lines, $pair, half), 2 * $pair);
+                                add!(C::odd(lines, $pair, half), 2 * $pair + 1);
+                            )+};
+                        }
+                        macro_rules! finish {
+                            ($factor:expr, $part:expr) => {
+                                let part: Option<usize> = $part;
+                                for (r, sum) in sums.iter().enumerate() {
+                                    let start = match part {
+                                        Some(part) => (*starts.add(r))[part],
+                                        None => (*x.add(r)).start,
+                                    };
+                                    let whole = _mm256_cvtepi32_ps(C::whole(*sum, start));
+                                    let of_x = _mm256_set1_ps((*x.add(r)).scale);
+                                    let out = out.add((r * NP + p) * NR + half * 8);
+                                    let factor = _mm256_mul_ps($factor, of_x);
+                                    let mut sum = _mm256_fmadd_ps(whole, factor, _mm256_loadu_ps(out));
+                                    if F::KIND.has_min() && part != Some(0) {
+                                        let of_halves = *sums_of_x.add(r);
+                                        sum = _mm256_fmadd_ps(_mm256_set1_ps(of_halves[0]), factors.mins[0], sum);
+                                        if halves {
+                                            sum = _mm256_fmadd_ps(_mm256_set1_ps(of_halves[1]), factors.mins[1], sum);
+                                        }
                                     }
+                                    _mm256_storeu_ps(out, sum);
                                 }
-                                _mm256_storeu_ps(out, sum);
-                            }
-                        };
+                            };
+                        }
                         if halves {
-                            products(0..2, &mut sums);
-                            finish(sums, factors.scales[0], Some(0));
+                            products!(0 1);
+                            finish!(factors.scales[0], Some(0));
                             sums = [_mm256_setzero_si256(); MR];
-                            products(2..4, &mut sums);
-                            finish(sums, factors.scales[1], Some(1));
+                            products!(2 3);
+                            finish!(factors.scales[1], Some(1));
                         } else {
-                            products(0..4, &mut sums);
-                            finish(sums, factors.scales[0], None);
+                            products!(0 1 2 3);
+                            finish!(factors.scales[0], None);
                         }
                     }
                 }
