@@ -386,6 +386,7 @@ fn expand_home(path: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Dtype;
 
     fn catalog(text: &str) -> Result<Catalog, CatalogError> {
         Catalog::parse(text, Path::new("/config/models.toml"), HubCache { folder: "/hub".into() }, Others::default())
@@ -433,7 +434,7 @@ mod tests {
         let named = |architecture: &str, text: &str| {
             let text = format!("{line}recommended = true\narchitecture = '{architecture}'\n{text}");
             let catalog = catalog(&text).unwrap();
-            let how = memory::Use { dtype: crate::backend::Dtype::Auto, n: 1, tokens: 16 };
+            let how = memory::Use { dtype: Dtype::Auto, draft_dtype: Dtype::Auto, n: 1, tokens: 16 };
             catalog.proposal(400 << 20, how, &|_| true).map(|p| p.entry.name.clone())
         };
         assert_eq!(named("LlamaForCausalLM", "").as_deref(), Some("new"));

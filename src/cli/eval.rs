@@ -298,15 +298,13 @@ impl Args {
     }
 
     fn how_to_go_on(&self, done: usize, of: usize) -> String {
-        match &self.results {
-            Some(path) => format!(
-                "{done} of {of} problems are done and kept in {}; the same command goes on with the rest",
-                clean_line(&path.display().to_string(), 200)
-            ),
-            None => {
-                let kept = if self.sweep.is_empty() { "FILE" } else { "FOLDER" };
-                format!("{done} of {of} problems of this run were done; with --results {kept} it can be gone on with")
-            }
+        if let Some(path) = &self.results {
+            let path = clean_line(&path.display().to_string(), 200);
+            return format!(
+                "{done} of {of} problems are done and kept in {path}; the same command goes on with the rest"
+            );
         }
+        let kept = if self.sweep.is_empty() { "FILE" } else { "FOLDER" };
+        format!("{done} of {of} problems of this run were done; with --results {kept} a run can be gone on with")
     }
 }

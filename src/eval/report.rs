@@ -179,7 +179,7 @@ impl Report<'_> {
             rank: self.rank,
             by_rank: &self.by_rank.all,
             by_half: (self.rank == Rank::Agreement)
-                .then(|| Halves { easier: &self.by_rank.easier, harder: &self.by_rank.harder }),
+                .then_some(Halves { easier: &self.by_rank.easier, harder: &self.by_rank.harder }),
             further_rounds: self.further(),
             problems: self.results,
             not_reached: self.not_reached().collect(),
