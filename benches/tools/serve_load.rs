@@ -356,6 +356,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         draft: Drafting::Model(ModelFiles::Embedded(&DRAFT)),
         own_head: false,
         draft_vocabulary: DraftVocabulary::Auto,
+        draft_dtype: bass_tui::backend::Dtype::Auto,
         chat: None,
         load: bass_tui::backend::LoadOptions::default(),
         profiles: None,
