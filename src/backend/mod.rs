@@ -280,12 +280,13 @@ pub enum Dtype {
 }
 
 impl Dtype {
-    /// Weights of a draft from which on int4 is quicker: fewer stay in the processor's cache.
+    /// Weights of a draft from which on it is made int4. Small ones, such as the built-in one, stay in the
+    /// processor's cache. The border itself is not measured.
     const LARGE_DRAFT: f64 = 5e7;
 
-    /// The storage of a draft model or head where this is asked for, on the CPU. `Auto` is int4 for a large one
-    /// whose weights are stored in a byte or more each, else the storage of the main model: a pass of a draft
-    /// takes the time that its bytes take, and a coarser draft changes no text.
+    /// What is asked for of a draft model or head with so many weights, on the CPU. `Auto` is int4 for a large
+    /// one that takes a byte or more for each, else `of_main`, which is asked for of the main model: a pass of a
+    /// draft takes the time that its bytes take, and a coarser draft changes no text.
     #[must_use]
     pub fn of_draft(self, of_main: Self, weights: f64, bytes_of_weight: f64) -> Self {
         match self {

@@ -4,8 +4,7 @@ use std::fs;
 
 use super::{Catalog, Entry, Stored};
 use crate::backend::Dtype;
-use crate::model::blocks::Format;
-use crate::model::{Outline, TensorType};
+use crate::model::Outline;
 
 /// Tokens of prompt that are counted with.
 pub const PROMPT: u64 = 2048;
@@ -77,9 +76,8 @@ impl Shape {
 
     /// Of a model that is there.
     pub fn of_model(model: &Outline) -> Self {
-        let each = |dtype: TensorType| dtype.format().map_or(dtype.block().1 as f64, Format::bytes_of_weight);
         let mut matrices: Vec<(f64, f64)> =
-            model.matrices.iter().map(|(dtype, weights)| (*weights as f64, each(*dtype))).collect();
+            model.matrices.iter().map(|(dtype, weights)| (*weights as f64, dtype.bytes_of_weight())).collect();
         if matrices.len() > 1 && !model.matrices.iter().any(|(dtype, _)| dtype.format().is_some()) {
             for matrix in &mut matrices {
                 matrix.1 = 4.0;

@@ -46,9 +46,15 @@ impl Rank {
 pub type Shares = BTreeMap<Rank, f64>;
 
 /// The shares of a run, and those of the easier and the harder half of its problems.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct ByRank {
     pub all: Shares,
+    pub halves: Halves,
+}
+
+/// The shares of each half.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Halves {
     pub easier: Shares,
     pub harder: Shares,
 }
@@ -61,16 +67,17 @@ pub fn by_rank(problems: usize, results: &[ProblemResult], standings: &BTreeMap<
     let (easier, harder) = sorted.split_at(sorted.len().div_ceil(2));
     ByRank {
         all: shares(problems, &sorted, standings),
-        easier: shares(easier.len(), easier, standings),
-        harder: shares(harder.len(), harder, standings),
+        halves: Halves {
+            easier: shares(easier.len(), easier, standings),
+            harder: shares(harder.len(), harder, standings),
+        },
     }
 }
 
 /// Share of the candidates that came to their end which pass.
 fn passing(result: &ProblemResult) -> f64 {
-    let ended = result.of_first_round().iter().filter(|c| has_ended(c)).count();
-    let passed = result.of_first_round().iter().filter(|c| has_ended(c) && has_passed(c)).count();
-    passed as f64 / ended.max(1) as f64
+    let ended: Vec<_> = result.of_first_round().iter().filter(|c| has_ended(c)).collect();
+    ended.iter().filter(|c| has_passed(c)).count() as f64 / ended.len().max(1) as f64
 }
 
 fn shares(problems: usize, results: &[&ProblemResult], standings: &BTreeMap<String, Vec<Standing>>) -> Shares {
@@ -196,8 +203,9 @@ mod tests {
         };
         // The last candidate is the most probable one.
         let found = by_rank(4, &[of("a", 1), of("b", 4), of("c", 3)], &BTreeMap::new());
-        assert_eq!((found.easier[&Rank::Random], found.harder[&Rank::Random]), (7.0 / 8.0, 1.0 / 4.0));
-        assert_eq!((found.easier[&Rank::Logprob], found.harder[&Rank::Logprob]), (0.5, 0.0));
+        let Halves { easier, harder } = &found.halves;
+        assert_eq!((easier[&Rank::Random], harder[&Rank::Random]), (7.0 / 8.0, 1.0 / 4.0));
+        assert_eq!((easier[&Rank::Logprob], harder[&Rank::Logprob]), (0.5, 0.0));
         assert_eq!((found.all[&Rank::Random], found.all[&Rank::Logprob]), (0.5, 0.25), "one was not reached");
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::figures::{Figures, figures, has_passed};
-use super::rank::{ByRank, Rank, Shares};
+use super::rank::{ByRank, Halves, Rank, Shares};
 use super::result::{ProblemResult, word};
 use super::results_file::Header;
 use super::run::Ended;
@@ -148,11 +148,6 @@ impl Report<'_> {
     /// The object of the contract, on one line. The error is a sentence.
     pub fn json(&self) -> Result<String, String> {
         #[derive(Serialize)]
-        struct Halves<'a> {
-            easier: &'a Shares,
-            harder: &'a Shares,
-        }
-        #[derive(Serialize)]
         struct Json<'a> {
             #[serde(flatten)]
             figures: Figures,
@@ -161,7 +156,7 @@ impl Report<'_> {
             rank: Rank,
             by_rank: &'a Shares,
             #[serde(skip_serializing_if = "Option::is_none")]
-            by_half: Option<Halves<'a>>,
+            by_half: Option<&'a Halves>,
             #[serde(skip_serializing_if = "Option::is_none")]
             further_rounds: Option<Further>,
             problems: &'a [ProblemResult],
@@ -178,8 +173,7 @@ impl Report<'_> {
             ended: self.ended.name(),
             rank: self.rank,
             by_rank: &self.by_rank.all,
-            by_half: (self.rank == Rank::Agreement)
-                .then_some(Halves { easier: &self.by_rank.easier, harder: &self.by_rank.harder }),
+            by_half: (self.rank == Rank::Agreement).then_some(&self.by_rank.halves),
             further_rounds: self.further(),
             problems: self.results,
             not_reached: self.not_reached().collect(),
@@ -246,7 +240,7 @@ impl Report<'_> {
                 let shares = shares.iter().map(|(rank, share)| format!("{} {}", rank.name(), percent(*share)));
                 shares.collect::<Vec<_>>().join(", ")
             };
-            let ByRank { all, easier, harder } = &self.by_rank;
+            let ByRank { all, halves: Halves { easier, harder } } = &self.by_rank;
             let _ = writeln!(out, "Pass@First by rank: {}", line(all));
             let _ = writeln!(out, "  of the half that more candidates pass: {}", line(easier));
             let _ = writeln!(out, "  of the other half: {}", line(harder));

@@ -360,6 +360,14 @@ impl TensorType {
         self.properties().format
     }
 
+    /// Bytes of a weight as devices hold it; of floats as stored.
+    pub const fn bytes_of_weight(self) -> f64 {
+        match self.format() {
+            Some(format) => format.bytes_of_weight(),
+            None => self.block().1 as f64,
+        }
+    }
+
     /// Bytes of so many weights; `None` if they are no whole number of blocks.
     pub fn bytes(self, weights: usize) -> Option<usize> {
         let (of_block, bytes) = self.block();

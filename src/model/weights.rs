@@ -154,12 +154,11 @@ impl ModelWeights {
         self.matrices().map(|(dtype, _)| dtype)
     }
 
-    /// Bytes of a weight of the matrices as they are stored, on average.
+    /// Bytes of a weight of the matrices as devices hold them in their own types, on average.
     pub fn bytes_of_weight(&self) -> f64 {
         let (mut bytes, mut weights) = (0.0, 0.0);
         for (dtype, count) in self.matrices() {
-            let (of_block, of_bytes) = dtype.block();
-            bytes += count as f64 * of_bytes as f64 / of_block as f64;
+            bytes += count as f64 * dtype.bytes_of_weight();
             weights += count as f64;
         }
         bytes / weights
@@ -171,7 +170,7 @@ impl ModelWeights {
         products.filter_map(|slot| {
             let source = self.spec.source(slot, self.prefix);
             let dtype = self.checkpoint.tensor_type(&source.name, &source.shape).ok()?;
-            Some((dtype, source.shape.iter().product()))
+            Some((dtype, self.spec.shape(slot).iter().product()))
         })
     }
 

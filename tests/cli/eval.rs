@@ -379,14 +379,19 @@ fn a_sweep_is_a_table_of_runs_over_the_same_problems() {
         assert_eq!((&plain["about"]["draft"], plain["stats"]["reached"].as_u64()), (&json!("none"), Some(2)));
         assert_ne!(plain["about"]["draft"], drafted["about"]["draft"]);
     }
-    let alone = world.run(&["eval", &file, "--limit", "2", "--max-tokens", "40", "-n", "4", "--json"]).json();
-    assert_eq!(alone["pass_at_all"], runs[1]["pass_at_all"], "as the run alone");
+    let alone = ["eval", &file, "--limit", "2", "--max-tokens", "40", "-n", "4", "--rank", "agreement"];
+    let report = world.run(&[&alone[..], &["--json"]].concat()).json();
+    assert_eq!(report["pass_at_all"], runs[1]["pass_at_all"], "as the run alone");
+    let [easier, harder] = ["easier", "harder"].map(|half| report["by_half"][half]["random"].as_f64().unwrap());
+    let all = report["by_rank"]["random"].as_f64().unwrap();
+    assert!(easier >= harder && (easier + harder - 2.0 * all).abs() < 1e-9, "one problem in each half: {report}");
+    assert!(world.run(&alone).out.contains("of the half that more candidates pass: random"));
     let kept = [&args[..8], &["--results", "kept"]].concat();
     let people = world.run(&kept);
     let head: Vec<&str> = people.out.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(head, ["n", "Pass@First", "Pass@All", "pass@1", "tokens/s", "seconds", "reached"]);
     assert!(people.out.lines().count() == 5 && people.err.contains("run 2 of 2: n 4"), "{} {}", people.out, people.err);
-    // The same command goes on with what each run has kept: here the second problem of its second run.
+    // Run again, the command does the rest of each run: here the second problem of the second run.
     let [first, second] = ["n=2", "n=4"].map(|run| world.work().join(format!("kept/{run}.jsonl")));
     let whole = fs::read_to_string(&second).unwrap();
     let torn: Vec<&str> = whole.lines().take(2).collect();

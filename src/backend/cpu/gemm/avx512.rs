@@ -119,7 +119,7 @@ impl<B: Widen> Tiles for Avx512<B> {
     fn panels(rows: usize) -> usize {
         match rows {
             1 | 2 => 4,
-            // One panel alone: five rows take twice the time of seven on Skylake, as too few reads are under way.
+            // With one panel five rows took longer than seven where memory is slow (docs/performance.md).
             _ => 2,
         }
     }
