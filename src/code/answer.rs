@@ -11,7 +11,6 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use super::edit::parts::Around;
-use super::outline::{ItemKind, outline};
 use super::rules::{self, Function};
 use super::target::last_name;
 use super::words::{Word, ends_in_string, names, words};
@@ -50,6 +49,11 @@ struct ExtractedBody {
     ended: bool,
     /// True if it is more than a placeholder.
     finished: bool,
+    /// True if it is that of the function's name, and not of the only function there.
+    named: bool,
+    /// Names that it needs and that are not there yet, and its text without what comes with it.
+    lacks: Vec<String>,
+    alone: String,
 }
 
 impl RequestedFunction {
@@ -63,12 +67,13 @@ impl RequestedFunction {
         if blocks.is_empty() {
             return self.without_blocks(said, over);
         }
-        // Used if no block has the function.
-        let mut spare = None;
-        for block in &blocks {
+        // Used if no block has the function: one of another name, or code that may be its inside.
+        let (mut other, mut spare): (Option<ExtractedBody>, Option<String>) = (None, None);
+        for (at, block) in blocks.iter().enumerate() {
             let whole = over || block.closed;
             match self.function(&block.text, whole) {
-                Some(found) if found.finished => return (found.text, found.ended || block.closed),
+                Some(found) if found.finished && found.named => return self.with_others(found, at, &blocks, over),
+                Some(found) if whole && found.finished => other = other.or(Some(found)),
                 Some(found) if whole => spare = spare.or(Some(found.text)),
                 // Its head is there, but too little of it to find the body.
                 Some(_) => return (String::new(), false),
@@ -78,7 +83,27 @@ impl RequestedFunction {
                 None => {}
             }
         }
-        (spare.filter(|_| over).unwrap_or_default(), false)
+        match other.filter(|_| over) {
+            Some(other) => (other.text, true),
+            None => (spare.filter(|_| over).unwrap_or_default(), false),
+        }
+    }
+
+    /// The function that a block holds, with what it needs of the other blocks.
+    fn with_others(&self, found: ExtractedBody, at: usize, blocks: &[Block<'_>], over: bool) -> (String, bool) {
+        let block = &blocks[at];
+        let ended = found.ended || block.closed;
+        if !ended && !over || found.lacks.is_empty() {
+            return (found.text, ended);
+        }
+        let others = blocks.iter().enumerate().filter(|(other, block)| *other != at && self.speaks(block.info));
+        let others = others.filter(|(_, block)| over || block.closed).map(|(_, block)| block.text.trim_end());
+        let all = [&[block.text.trim_end()], &others.collect::<Vec<_>>()[..]].concat().join("\n\n") + "\n";
+        match self.function(&all, true) {
+            Some(whole) if over || whole.lacks.is_empty() => (whole.text, true),
+            // Another block may follow.
+            _ => (found.alone, false),
+        }
     }
 
     /// Tells by its beginning whether a model that was to go on with the function has answered instead: it
@@ -114,7 +139,7 @@ impl RequestedFunction {
         let begins = std::iter::once(0).chain(lines.take(MOST_LINES));
         let found: Vec<ExtractedBody> = begins.filter_map(|line| self.function(&said[line..], over)).collect();
         // The first of equal ones.
-        let found = found.into_iter().rev().max_by_key(|found| found.finished);
+        let found = found.into_iter().rev().max_by_key(|found| (found.finished, found.named));
         match found {
             Some(found) if found.finished => (found.text, found.ended),
             Some(found) => (if over { found.text } else { String::new() }, false),
@@ -132,6 +157,7 @@ impl RequestedFunction {
         // The first of equal ones.
         let named = functions.iter().rev().filter(fits).max_by_key(worth);
         let this = named.or_else(|| functions.first().filter(|f| whole && is_all(code, f)))?;
+        let named = named.is_some();
         let line = text::line_start(code, this.range.start);
         let white = text::white(&code[line..], 0);
         let on_line_of_head = !code[..this.body.start].ends_with('\n');
@@ -147,16 +173,17 @@ impl RequestedFunction {
         };
         let body = (rules.reindent)(&body, white, &self.outer, &self.inner);
         let body = self.renamed(&code[line..this.body.start], &body) + &body;
-        let mut text = String::new();
+        let (mut text, mut alone, mut lacks) = (String::new(), String::new(), Vec::new());
         if let Some(rest) = self.without_typed(&body) {
             rest.clone_into(&mut text);
+            rest.clone_into(&mut alone);
             if whole || ended {
                 let around = self.around();
                 let beside = around.around(&body, code, this.body.start, !whole);
                 // The last piece may be one that the body needs, in the middle.
                 let is_amid = || beside != around.around(&body, code, this.body.start, false);
-                let goes_on = || is_amid() || self.may_define(code, this, &around.undefined(&body, &beside));
-                ended = ended && (whole || !goes_on());
+                lacks = around.undefined(&body, &beside);
+                ended = ended && (whole || lacks.is_empty() && !is_amid());
                 if (whole || ended) && !beside.is_empty() {
                     text = around.joined(&text, &beside);
                 }
@@ -165,7 +192,7 @@ impl RequestedFunction {
             // All of it so far may repeat the lines that stand there already.
             ended &= whole;
         }
-        Some(ExtractedBody { text, ended, finished: this.finished })
+        Some(ExtractedBody { text, ended, finished: this.finished, named, lacks, alone })
     }
 
     /// The function's place in its file.
@@ -179,18 +206,6 @@ impl RequestedFunction {
             head: &self.head,
             package: OnceCell::new(),
         }
-    }
-
-    /// Returns true if the answer may go on to define functions that are `undefined` so far: nothing but
-    /// definitions stands behind the function.
-    fn may_define(&self, code: &str, this: &Function, undefined: &[String]) -> bool {
-        let is_comment = |text: &str| text.lines().all(|line| line.trim().starts_with(self.language.line_comment()));
-        let defines = |kind: ItemKind, names: &[String], text: &str| {
-            kind != ItemKind::Other || !names.is_empty() || is_comment(text)
-        };
-        let items = outline(self.language, code);
-        let mut behind = items.iter().filter(|item| item.range.start >= this.range.end);
-        !undefined.is_empty() && behind.all(|item| defines(item.kind, &item.names, &code[item.range.clone()]))
     }
 
     /// Statements that give parameters of the file the names that the answer's head has for them.

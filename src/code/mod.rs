@@ -34,6 +34,7 @@ mod open;
 mod outline;
 mod patch;
 mod python;
+mod returned;
 mod rules;
 mod rust;
 mod spec;

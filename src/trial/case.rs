@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::language::Wrong;
 use super::project::Project;
 use crate::code::{Place, Target};
 use crate::language::Language;
@@ -104,9 +105,20 @@ impl Trial {
     /// The user's text with this statement as the body of the function under test. `None` without such a
     /// text, since then the function under test is unknown.
     pub(super) fn with_body(&self, body: &str) -> Option<String> {
+        Some(self.held_target()?.with_body(body))
+    }
+
+    /// The user's text with bodies that do nothing right; empty if there are none for this function. `None`
+    /// like [`Trial::with_body`].
+    pub(super) fn with_wrong(&self, wrong: &Wrong) -> Option<Vec<String>> {
+        let target = self.held_target()?;
+        Some((wrong.bodies)(&target).iter().map(|body| target.with_body(body)).collect())
+    }
+
+    /// The function under test, in the user's own text if it is there.
+    fn held_target(&self) -> Option<Target> {
         self.stub.as_ref()?;
-        let target = self.own_target().or_else(|| self.target_in(&self.program))?;
-        Some(target.with_body(body))
+        self.own_target().or_else(|| self.target_in(&self.program))
     }
 
     /// Returns true if `own_text` holds nothing of the candidate's.

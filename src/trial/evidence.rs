@@ -29,8 +29,8 @@ pub struct Evidence {
     pub changed: Option<String>,
     /// True if the code is the user's own, as it stands in the project.
     pub is_own: bool,
-    /// True if the tests are known to be sensitive: they fail with every body that does nothing right.
-    pub notices: bool,
+    /// The bodies that do nothing right that the tests are known to fail with.
+    pub noticed: Noticed,
     /// A remark for the reader, shown in brackets behind the message.
     pub remark: String,
 }
@@ -40,7 +40,7 @@ impl Evidence {
     pub fn of(run: Run, report: Report) -> Self {
         let (asked, wanted, flaky, runner, remark) = Default::default();
         let (failure, missing, complaint, changed) = Default::default();
-        let (is_own, notices) = Default::default();
+        let (is_own, noticed) = Default::default();
         Self {
             run,
             report,
@@ -53,9 +53,27 @@ impl Evidence {
             flaky,
             changed,
             is_own,
-            notices,
+            noticed,
             remark,
         }
+    }
+}
+
+/// The bodies that tests are known to fail with, from their run without the candidate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Noticed {
+    #[default]
+    Unknown,
+    /// One that raises.
+    Raising,
+    /// One that raises, and one that returns nothing.
+    Both,
+}
+
+impl Noticed {
+    /// `some` if that was seen.
+    pub fn if_seen(seen: bool, some: Self) -> Self {
+        if seen { some } else { Self::Unknown }
     }
 }
 

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 
 use super::case::{Tests, Trial};
 use super::error::TrialError;
+use super::evidence::Noticed;
 use super::language;
 use super::project::Project;
 use super::project::baseline_cache::CacheFile;
@@ -73,42 +74,47 @@ impl Checks {
     /// verdicts are returned as they are. The result of a run that was cut short is not cached.
     pub fn hold(&self, trial: &Trial, verdict: Verdict, runs: &Trials) -> Result<Verdict, TrialError> {
         // The run without a body may have shown already that the tests are sensitive.
-        if !verdict.has_passed() || verdict.notices || !is_held(trial) {
+        if !verdict.has_passed() || verdict.noticed == Noticed::Both || !is_held(trial) {
             return Ok(verdict);
         }
         let Some(name) = &trial.entry_point else { return Ok(verdict) };
         let all = language::row(trial.language).bodies;
-        let programs: Option<Vec<String>> = all.iter().map(|(_, body)| trial.with_body(body)).collect();
+        let programs: Option<Vec<Vec<String>>> = all.iter().map(|wrong| trial.with_wrong(wrong)).collect();
         let Some(programs) = programs else { return Ok(verdict) };
         let with = |program: &String| Trial { program: program.clone(), ..trial.clone() };
+        let noticed = [Noticed::Both, Noticed::Raising];
         let find = || {
             let (mut vacuous, mut is_sure) = (Vec::new(), true);
-            for (&(what, _), program) in all.iter().zip(&programs) {
-                let verdict = (runs.run)(&with(program))?;
-                is_sure &= has_ended(&verdict);
-                if verdict.has_passed() {
-                    vacuous.push(what.to_owned());
+            for ((wrong, programs), noticed) in all.iter().zip(&programs).zip(noticed) {
+                if verdict.noticed >= noticed {
+                    break;
                 }
+                let Some(ended) = first_that_runs(programs.iter().map(with), runs)? else { continue };
                 if (runs.is_cut)() {
                     return Ok(None);
                 }
+                is_sure &= has_ended(&ended);
                 // Tests may take long. If they fail with one body, the other is not tried.
-                if vacuous.is_empty() {
+                if ended.has_passed() {
+                    vacuous.push(wrong.what.to_owned());
+                } else if ended.status != Status::Error {
                     break;
                 }
             }
             Ok(Some((vacuous, is_sure)))
         };
-        let cache_file = || CacheFile::of(&[(runs.cache_file)(&with(programs.first()?))?], "vacuous");
-        let vacuous = self.vacuous.get_or((&trial.tests, &programs), cache_file, find)?;
+        let first = programs.iter().flatten().next();
+        let cache_file = || CacheFile::of(&[(runs.cache_file)(&with(first?))?], "vacuous");
+        let key: Vec<String> = programs.concat();
+        let vacuous = self.vacuous.get_or((&trial.tests, &key), cache_file, find)?;
         let Some(vacuous) = vacuous else { return Ok(verdict) };
         Ok(match &vacuous[..] {
             [] => verdict,
-            some if some.len() < all.len() => {
+            some if some.iter().any(|what| what == all[1].what) => verdict.vacuous(name),
+            some => {
                 let message = format!("{}; these tests pass with a body that {} as well", verdict.message, some[0]);
                 Verdict { message, is_partial: true, ..verdict }
             }
-            _ => verdict.vacuous(name),
         })
     }
 
@@ -135,18 +141,37 @@ impl Checks {
             Some((name, why)) => format!("{name}: {why}"),
             None => verdict.message.clone(),
         };
-        let raising = row.bodies.last().and_then(|(_, body)| trial.with_body(body));
-        let Some(program) = raising else { return Ok(verdict) };
-        let control = Trial { program: program.clone(), tests: tests.clone(), ..trial.clone() };
+        let Some(mut programs) = trial.with_wrong(&row.bodies[1]) else { return Ok(verdict) };
+        if verdict.status == Status::Error {
+            // Code that cannot be compiled is to be the candidate's, and not the user's old code.
+            programs.drain(..programs.len().saturating_sub(1));
+        }
+        let with = |program: &String| Trial { program: program.clone(), tests: tests.clone(), ..trial.clone() };
+        let Some(first) = programs.first().map(with) else { return Ok(verdict) };
         let find = || {
-            let without = (runs.run)(&control)?;
-            Ok((!(runs.is_cut)()).then(|| ((without.status, reason(&without)), has_ended(&without))))
+            let without = first_that_runs(programs.iter().map(with), runs)?;
+            let without = without.filter(|_| !(runs.is_cut)());
+            Ok(without.map(|without| ((without.status, reason(&without)), has_ended(&without))))
         };
-        let cache_file = || CacheFile::of(&[(runs.cache_file)(&control)?], "without");
-        let without = self.without.get_or((&tests, &[program]), cache_file, find)?;
+        let cache_file = || CacheFile::of(&[(runs.cache_file)(&first)?], "without");
+        let without = self.without.get_or((&tests, &programs), cache_file, find)?;
         let is_same = without.is_some_and(|(status, why)| status == verdict.status && why == reason(&verdict));
         Ok(if is_same { verdict.without_candidate() } else { verdict })
     }
+}
+
+/// The verdict of the first trial whose program can be compiled, or that of the last.
+fn first_that_runs(trials: impl Iterator<Item = Trial>, runs: &Trials) -> Result<Option<Verdict>, TrialError> {
+    let mut last = None;
+    for trial in trials {
+        let verdict = (runs.run)(&trial)?;
+        let is_error = verdict.status == Status::Error;
+        last = Some(verdict);
+        if !is_error {
+            break;
+        }
+    }
+    Ok(last)
 }
 
 /// Returns true if no limit ended the run. A limit may strike differently the next time.
@@ -178,8 +203,8 @@ mod tests {
             stub: Some("def f():\n    pass\n".to_owned()),
             limits: Limits::default(),
         };
-        for notices in [false, true] {
-            let verdict = Verdict { status: Status::Passed, notices, ..Verdict::not_run("") };
+        for (noticed, expected) in [(Noticed::Unknown, 2), (Noticed::Raising, 1), (Noticed::Both, 0)] {
+            let verdict = Verdict { status: Status::Passed, noticed, ..Verdict::not_run("") };
             let runs = std::cell::Cell::new(0);
             let run = |_: &Trial| {
                 runs.set(runs.get() + 1);
@@ -187,7 +212,11 @@ mod tests {
             };
             let runs_of = Trials { run: &run, is_cut: &|| false, cache_file: &|_| None };
             let held = Checks::default().hold(&trial, verdict, &runs_of).unwrap();
-            assert_eq!((held.has_passed(), runs.get()), (notices, if notices { 0 } else { 2 }));
+            let is_sensitive = noticed != Noticed::Unknown;
+            assert_eq!(
+                (held.has_passed(), held.is_partial, runs.get()),
+                (is_sensitive, noticed == Noticed::Raising, expected)
+            );
         }
     }
 }

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::error::TrialError;
-use super::evidence::{Evidence, Failure, Outcome, Report, Reporter, TestEnd};
+use super::evidence::{Evidence, Failure, Noticed, Outcome, Report, Reporter, TestEnd};
 use super::suspicious::SuspiciousUse;
 use crate::sandbox::{Ended, Limits, Protection, Run, Tier};
 use crate::untrusted::{clean, clean_line};
@@ -102,9 +102,9 @@ pub struct Verdict {
     /// True if the tests pass with one of the vacuity bodies as well.
     #[serde(skip)]
     pub is_partial: bool,
-    /// True if the tests are known to be sensitive: they fail with every vacuity body.
+    /// The bodies that the tests are known to fail with.
     #[serde(skip)]
-    pub notices: bool,
+    pub noticed: Noticed,
 }
 
 impl Assurance {
@@ -135,7 +135,7 @@ impl Verdict {
             tests: None,
             failed: None,
             is_partial: false,
-            notices: false,
+            noticed: Noticed::Unknown,
         }
     }
 
@@ -197,7 +197,7 @@ impl Verdict {
                     duration_ms: known.duration_ms + verdict.duration_ms,
                     output: known.output + &verdict.output,
                     assurance: Box::new(known.assurance.with(&verdict.assurance)),
-                    notices: known.notices || verdict.notices,
+                    noticed: known.noticed.max(verdict.noticed),
                     ..verdict
                 },
                 _ => verdict,
@@ -253,9 +253,11 @@ impl Verdict {
         if others.is_empty() {
             return self;
         }
+        // Each has room for its reason.
+        let others: Vec<String> = others.iter().map(|other| clean_line(other, COLUMNS / 2)).collect();
         let message =
             format!("{}; the other tests that were found decide nothing either: {}", self.message, others.join(", "));
-        Self { message: clean_line(&message, COLUMNS), ..self }
+        Self { message, ..self }
     }
 
     /// Adds what the sandbox withholds from tests, if the message shows that one failed by it. `is_withheld`
@@ -320,7 +322,7 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
             checks: checks(report),
         }),
         failed: failed.map(|test| (test.name.clone(), test.why.clone())),
-        notices: evidence.notices,
+        noticed: evidence.noticed,
         ..Verdict::not_run(&message)
     })
 }

@@ -11,9 +11,13 @@ fn target(file: &str, language: Language, name: &str) -> Target {
 
 /// The file with the function of an answer in it.
 fn taken(file: &str, language: Language, name: &str, answer: &str) -> String {
+    taken_as_said(file, language, name, &format!("Here it is:\n```{}\n{answer}```\nDone.", language.name()))
+}
+
+/// The file with the function of an answer in it, fences and all.
+fn taken_as_said(file: &str, language: Language, name: &str, fenced: &str) -> String {
     let target = target(file, language, name);
-    let fenced = format!("Here it is:\n```{}\n{answer}```\nDone.", language.name());
-    let (candidate, ended) = target.requested().read(&fenced, true);
+    let (candidate, ended) = target.requested().read(fenced, true);
     assert!(ended, "{candidate}");
     // What streams is never taken back.
     let mut seen = String::new();
@@ -22,10 +26,11 @@ fn taken(file: &str, language: Language, name: &str, answer: &str) -> String {
         assert!(text.starts_with(seen.trim_end()), "{seen:?} became {text:?}");
         seen = text;
         if ended {
+            assert_eq!(seen, candidate);
             break;
         }
     }
-    assert_eq!(seen, candidate);
+    assert!(candidate.starts_with(seen.trim_end()), "{seen:?} became {candidate:?}");
     // Taken, it is read back as it is.
     let program = target.splice(&candidate);
     assert_eq!(String::from_utf8(target.splice_bytes(&candidate)).unwrap(), program);
@@ -157,9 +162,10 @@ fn an_answer_goes_on_while_it_may_define_what_the_body_calls() {
     assert_eq!(function.read(&format!("{head}\n\ndef is_pr\n"), false), ("    return is_prime(n)\n".to_owned(), false));
     let (text, ended) = function.read(&format!("{head}\n\ndef is_prime(n):\n    return n > 1\n\n\nx = 1\n"), false);
     assert!(ended && text.ends_with("\n\ndef is_prime(n):\n    return n > 1\n"), "{text}");
-    // Examples are no definitions.
-    assert!(function.read(&format!("{head}\n\nprint(f(1))\n"), false).1);
-    assert!(function.read(&format!("{head}\n\n# Example\nassert f(1)\n"), false).1);
+    // Examples are no definitions, and others may follow them.
+    let examples = format!("{head}\n\nprint(f(1))\n\n# Example\nassert f(1)\n");
+    assert!(!function.read(&examples, false).1);
+    assert!(function.read(&examples.replace("is_prime", "abs"), false).1, "nothing is missing");
     assert!(function.read(&head.replace("is_prime", "abs"), false).0.contains("abs"));
     let known = target("from x import *\ndef f(n):\n    pass\n", Language::Python, "f").requested();
     assert!(known.read(&format!("{head}\n\ndef is_pr\n"), false).1, "it may be imported");
@@ -243,4 +249,86 @@ fn broken_files_are_changed_in_one_place_or_not_at_all() {
         let Ok(target) = Target::in_text(&file, Language::Python, &Place::Any) else { continue };
         assert!(target.splice("    return math.pi\n").contains("import math"), "{head}");
     }
+}
+
+/// The file with the function of an answer of several blocks in it.
+fn taken_of(file: &str, language: Language, name: &str, blocks: &[&str]) -> String {
+    let answer = blocks.iter().flat_map(|block| ["And:\n```", language.name(), "\n", *block, "```\n"]);
+    taken_as_said(file, language, name, &(answer.collect::<String>() + "Done."))
+}
+
+#[test]
+fn helpers_come_from_the_other_blocks_of_an_answer() {
+    let file = "def f(n):\n    ...\n";
+    let body = "def f(n):\n    return twice(n)\n";
+    let helper = "def twice(n):\n    return 2 * n\n";
+    let wanted = format!("{helper}\n\n{body}");
+    assert_eq!(taken_of(file, Language::Python, "f", &[helper, body]), wanted);
+    assert_eq!(taken_of(file, Language::Python, "f", &[body, helper]), wanted);
+    assert_eq!(taken_of(file, Language::Python, "f", &[body, "print(f(2))\n", helper]), wanted);
+    // What is nowhere is waited for until the end.
+    assert_eq!(taken_of(file, Language::Python, "f", &[body, "print(f(2))\n"]), body);
+    // A function of another name is the requested one if there is no other.
+    let other = body.replace("f(n)", "g(n)");
+    assert_eq!(taken_of(file, Language::Python, "f", &["print(1)\n", &other]).replace("f(n)", "g(n)"), other);
+    let file = "package p\n\nfunc f(n int) int {\n}\n";
+    let (body, helper) =
+        ("func f(n int) int {\n\treturn twice(n)\n}\n", "func twice(n int) int {\n\treturn 2 * n\n}\n");
+    assert_eq!(taken_of(file, Language::Go, "f", &[helper, body]), format!("package p\n\n{helper}\n{body}"));
+}
+
+#[test]
+fn statements_that_fill_a_table_come_with_it() {
+    let file = "def f(n):\n    ...\n";
+    let table = "TABLE = {}\n\n\nfor n in range(9):\n    TABLE[n] = n * n\n\n\nNAMES = []\n\n\nNAMES.append('a')\n\n\n";
+    let answer = format!("{table}def f(n):\n    return TABLE[n], NAMES\n\nassert TABLE[2] == 4\nNAMES.append(f(2))\n");
+    let wanted = format!("{table}def f(n):\n    return TABLE[n], NAMES\n");
+    assert_eq!(taken(file, Language::Python, "f", &answer), wanted);
+    let file = "package p\n\nfunc f(n int) int {\n}\n";
+    let table = "var table [9]int\n\nfunc init() {\n\tfor i := range table {\n\t\ttable[i] = i * i\n\t}\n}\n\n";
+    let body = "func f(n int) int {\n\treturn table[n]\n}\n";
+    assert_eq!(
+        taken(file, Language::Go, "f", &format!("package p\n\n{table}{body}")),
+        format!("package p\n\n{table}{body}")
+    );
+    let file = "export function f(n) {\n}\n";
+    let table = "const TABLE = new Map();\n\nfor (let i = 0; i < 9; i++) {\n  TABLE.set(i, i * i);\n}\n\n";
+    let body = "export function f(n) {\n  return TABLE.get(n);\n}\n";
+    assert_eq!(
+        taken(file, Language::JavaScript, "f", &format!("{table}{body}console.log(TABLE);\n")),
+        format!("{table}{body}")
+    );
+}
+
+#[test]
+fn what_stands_between_two_helpers_is_no_end() {
+    let file = "def f(n):\n    ...\n";
+    let body = "def f(n):\n    return twice(n)\n";
+    let answer = format!("{body}\nprint(f(1))\n\ndef twice(n):\n    return 2 * n\n");
+    assert_eq!(taken(file, Language::Python, "f", &answer), format!("def twice(n):\n    return 2 * n\n\n\n{body}"));
+}
+
+#[test]
+fn the_names_of_a_pattern_or_a_list_are_helpers() {
+    let file = "export function f(n: number) {\n}\n";
+    let body = "export function f(n: number) {\n  return [LOW, high, rest, n];\n}\n";
+    let given = "const [LOW, ...rest] = [1, 2, 3];\n\nconst { b: high = 4, other } = { b: 2 };\n\n";
+    assert_eq!(taken(file, Language::TypeScript, "f", &format!("{given}{body}")), format!("{given}{body}"));
+    let file = "package p\n\nfunc f(n int) int {\n}\n";
+    let given = "const (\n\tlow  = 1\n\thigh = low + 8\n)\n\n";
+    let body = "func f(n int) int {\n\treturn n % high\n}\n";
+    assert_eq!(taken(file, Language::Go, "f", &format!("{given}{body}")), format!("package p\n\n{given}{body}"));
+}
+
+#[test]
+fn modules_of_node_are_imported_as_the_file_does() {
+    let body = "export function f(p: string) {\n  return path.join(p, util.inspect(p));\n}\n";
+    let file = "import os from 'os';\n\nexport function f(p: string) {\n}\n";
+    let wanted = format!("import os from 'os';\nimport util from 'util';\nimport path from 'path';\n\n{body}");
+    let answer = format!("import util = require('util');\n\n{body}");
+    assert_eq!(taken(file, Language::TypeScript, "f", &answer), wanted);
+    // A parameter of that name is none.
+    let body = "export function f(path: string) {\n  return path.length;\n}\n";
+    let file = "import os from 'os';\n\nexport function f(path: string) {\n}\n";
+    assert_eq!(taken(file, Language::TypeScript, "f", body), format!("import os from 'os';\n\n{body}"));
 }

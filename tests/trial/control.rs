@@ -42,6 +42,28 @@ fn python() {
 fn rust() {
     let program = "fn f(x: i32) -> i32 {\n    2 * x\n}\n";
     let test = |line: &str| Tests::text("t.rs", &format!("#[test]\nfn it_works() {{\n    {line}\n}}\n"));
-    expect(Language::Rust, program, test("assert_eq!(super::f(3), 6);"), Status::Passed, "1 test");
-    expect(Language::Rust, program, test("assert_eq!(1 + 1, 2);"), Status::NotRun, UNNOTICED);
+    let told = |line, status, message| expect(Language::Rust, program, test(line), status, message);
+    told("assert_eq!(super::f(3), 6);", Status::Passed, "1 test");
+    told("assert_eq!(1 + 1, 2);", Status::NotRun, UNNOTICED);
+    // Tests that only call it notice that it panics, and no more.
+    for line in ["super::f(3);", "assert_eq!(super::f(0), 0);"] {
+        told(line, Status::Passed, "with a body that returns default values");
+    }
+}
+
+#[test]
+fn go() {
+    let test = |condition: &str| {
+        let check = format!("if {condition} {{\n\t\tt.Fatal()\n\t}}");
+        Tests::text(
+            "f_test.go",
+            &format!("package main\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) {{\n\t{check}\n}}\n"),
+        )
+    };
+    // The import is used only in the function.
+    let program = "package main\n\nimport \"strings\"\n\nfunc f(x string) (found bool, err error) {\n\treturn strings.Contains(x, \"a\"), nil\n}\n";
+    let told = |condition, status, message| expect(Language::Go, program, test(condition), status, message);
+    told("found, _ := f(\"a\"); !found", Status::Passed, "1 test");
+    told("found, _ := f(\"b\"); found", Status::Passed, "with a body that returns zero values");
+    told("1 > 2", Status::NotRun, UNNOTICED);
 }

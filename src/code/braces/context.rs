@@ -34,8 +34,8 @@ pub(super) struct Statement<'t> {
     /// Its words, or the names that an import defines.
     pub words: Vec<&'t str>,
     pub import: bool,
-    /// The name it defines.
-    pub name: Option<&'t str>,
+    /// The names it defines.
+    pub names: Vec<&'t str>,
 }
 
 /// The prompt of `this`, one of the `functions` of `text`.
@@ -74,7 +74,7 @@ pub(super) fn prompt(table: &Table, text: &str, functions: &[Function], this: &F
     for item in items.iter().filter(|i| !i.import) {
         let part = format!("{}\n", &text[item.range.clone()]);
         let holds = item.range.start <= this.range.start && this.range.start < item.range.end;
-        let wanted = item.name.is_some_and(|n| names.contains(n)) && !holds;
+        let wanted = item.names.iter().any(|n| names.contains(n)) && !holds;
         if wanted && part.len() <= MAX_CONSTANT && fits(&part) {
             names.extend(&item.words);
             constants.push_str(&part);
@@ -163,14 +163,36 @@ fn statement<'t>(table: &Table, text: &'t str, tokens: &[Token]) -> Option<State
     } else {
         tokens.iter().filter(|t| t.kind == Kind::Word).map(|t| t.text(text)).collect()
     };
-    let name = table.context.constants.contains(&at(keyword)).then(|| {
-        let mut name = keyword + 1;
-        while matches!(at(name), "enum" | "mut") {
-            name += 1;
+    let defines = table.context.constants.contains(&at(keyword));
+    let names = if defines { defined(text, &tokens[keyword + 1..]) } else { Vec::new() };
+    Some(Statement { range: first.start..last.end, words, import, names })
+}
+
+/// The names that a definition defines, by the tokens behind its keyword: one, those of a pattern such as
+/// `{ a, b: c }`, or the first of each line of a list in brackets.
+fn defined<'t>(text: &'t str, tokens: &[Token]) -> Vec<&'t str> {
+    let at = |i: usize| tokens.get(i).map_or("", |t| t.text(text));
+    let is_word = |i: &usize| tokens[*i].kind == Kind::Word;
+    let first = (0..tokens.len()).find(|&i| !matches!(at(i), "enum" | "mut"));
+    let Some(first) = first else { return Vec::new() };
+    if !matches!(at(first), "{" | "[" | "(") {
+        return vec![at(first)];
+    }
+    let mut depth = 0_usize;
+    let end = (first..tokens.len()).find(|&i| {
+        match tokens[i].kind {
+            Kind::Open => depth += 1,
+            Kind::Close => depth -= 1,
+            _ => {}
         }
-        at(name)
+        depth == 0
     });
-    Some(Statement { range: first.start..last.end, words, import, name })
+    let inside = (first + 1..end.unwrap_or(tokens.len())).filter(is_word);
+    let begins_line = |i: &usize| text[tokens[i - 1].end..tokens[*i].start].contains('\n') || *i == first + 1;
+    // The name in front of a colon is that of a field, and behind `=` is a value.
+    let is_bound = |i: &usize| at(i + 1) != ":" && at(i - 1) != "=";
+    let is_list = at(first) == "(";
+    inside.filter(|i| if is_list { begins_line(i) } else { is_bound(i) }).map(at).collect()
 }
 
 /// The names that an import defines: words that no path follows.

@@ -74,7 +74,7 @@ impl File<'_> {
             return;
         }
         let kind = if statement.import { ItemKind::Import } else { ItemKind::Other };
-        let known = if statement.import { statement.words.as_slice() } else { statement.name.as_slice() };
+        let known = if statement.import { &statement.words } else { &statement.names };
         let names = known.iter().map(|&name| name.to_owned()).collect();
         self.items.push(Item::whole(kind, self.text, range, names, None));
     }

@@ -154,6 +154,12 @@ fn in_style(import: &str, text: &str) -> String {
     let is_module = has(&["import ", "import{", "export "]);
     let requires = text.contains("require(") || text.contains("module.exports");
     let end = if import.ends_with(';') { ";" } else { "" };
+    // `import fs = require('fs')` is TypeScript's own, and node cannot load it.
+    let own = import.strip_prefix("import ").and_then(|rest| rest.split_once(" = require("));
+    let own = own.and_then(|(name, path)| {
+        Some(format!("import {name} from {}{end}", path.trim_end_matches(';').strip_suffix(')')?))
+    });
+    let import = own.as_deref().unwrap_or(import);
     let bare = import.trim_end_matches(';');
     if bare.starts_with("import ") && requires && !is_module {
         let Some((names, path)) = bare["import ".len()..].rsplit_once(" from ") else { return import.to_owned() };

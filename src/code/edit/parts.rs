@@ -10,6 +10,7 @@ use std::path::Path;
 use super::imports::{self, Import};
 use crate::code::known;
 use crate::code::outline::{Item, ItemKind, mentioned, outline};
+use crate::code::words::{Word, words};
 use crate::code::{names, rules, text};
 use crate::language::Language;
 
@@ -30,7 +31,15 @@ struct Piece {
     part: Part,
     names: Vec<String>,
     text: String,
+    /// True if it runs when the file is loaded.
+    is_run: bool,
 }
+
+/// Methods by which a statement fills a table.
+const FILLS: &[&str] = &[
+    "add", "append", "appendleft", "extend", "fill", "insert", "push", "reverse", "set", "setdefault", "sort",
+    "unshift", "update",
+];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
@@ -126,7 +135,7 @@ impl Around<'_> {
             let whole = &code[item.range.clone()];
             if item.kind == ItemKind::Import && parent.is_none() {
                 for import in imports::read(self.language, whole, &item.names) {
-                    found.push(Piece { part: Part::Import, names: import.names, text: import.text });
+                    found.push(Piece { part: Part::Import, names: import.names, text: import.text, is_run: false });
                 }
                 continue;
             }
@@ -135,7 +144,9 @@ impl Around<'_> {
             let moved = |line: &str| line.strip_prefix(white).map_or(line.to_owned(), |line| format!("{outer}{line}"));
             let text: String = whole.split_inclusive('\n').map(moved).collect();
             let text = text.trim_end().to_owned() + "\n";
-            found.push(Piece { part, names: item.names.clone(), text });
+            let is_init = self.language == Language::Go && item.names.iter().any(|name| name == "init");
+            let is_run = part == Part::Helper && (item.kind == ItemKind::Other || is_init);
+            found.push(Piece { part, names: item.names.clone(), text, is_run });
         }
         found
     }
@@ -169,8 +180,12 @@ impl Around<'_> {
             let is_new = |name: &String| used.contains(name) && !defined.contains(name) && is_name(name);
             piece.names.iter().any(|name| is_new(name) && !builtins.contains(&name.as_str()))
         };
-        while let Some(at) = (0..pieces.len()).find(|&at| !kept[at] && is_wanted(&pieces[at], &used)) {
+        let mut tables: HashSet<String> = HashSet::new();
+        loop {
+            let is_next = |piece: &Piece| is_wanted(piece, &used) || self.fills(piece, &tables);
+            let Some(at) = (0..pieces.len()).find(|&at| !kept[at] && is_next(&pieces[at])) else { break };
             kept[at] = true;
+            tables.extend(pieces[at].names.iter().filter(|_| pieces[at].is_run).cloned());
             used.extend(names(self.language, &pieces[at].text));
             code += &pieces[at].text;
         }
@@ -189,6 +204,41 @@ impl Around<'_> {
         }
         beside.imports.extend(library.iter().flat_map(|text| imports::of_text(self.language, text)));
         beside
+    }
+
+    /// Returns true if a piece changes one of these tables when the file is loaded, as a loop behind `TABLE = {}`
+    /// does. One with the function in it is an example of its use.
+    fn fills(&self, piece: &Piece, tables: &HashSet<String>) -> bool {
+        if !piece.is_run || tables.is_empty() {
+            return false;
+        }
+        let words = words(self.language, &piece.text);
+        if words.iter().any(|word| word.name().is_some_and(|name| [self.name, "__name__"].contains(&name))) {
+            return false;
+        }
+        let is = |at: usize, mark: char| words.get(at).is_some_and(|word| word.is(mark));
+        let changes = |at: usize| {
+            let mut at = at + 1;
+            while is(at, '[') {
+                let mut depth = 0_usize;
+                let Some(length) = words[at..].iter().position(|word| {
+                    depth += usize::from(word.is('['));
+                    depth -= usize::from(word.is(']'));
+                    depth == 0
+                }) else {
+                    return false;
+                };
+                at += length + 1;
+                // `T[x] = 1`, `T[x] += 1`, and not `T[x] == 1`
+                let sign = at + usize::from(!is(at, '=') && is(at + 1, '='));
+                if is(sign, '=') && !is(sign + 1, '=') && !is(at, '!') && !is(at, '<') && !is(at, '>') {
+                    return true;
+                }
+            }
+            let method = words.get(at + 1).and_then(Word::name).filter(|_| is(at, '.') && is(at + 2, '('));
+            method.is_some_and(|method| FILLS.contains(&method))
+        };
+        (0..words.len()).any(|at| words[at].name().is_some_and(|name| tables.contains(name)) && changes(at))
     }
 
     fn package(&self) -> &HashSet<String> {

@@ -18,8 +18,8 @@ pub(in crate::code) const KNOWN: Known = Known {
         "setTimeout", "static", "structuredClone", "super", "switch", "throw", "typeof", "unescape", "void", "while",
         "window", "with", "yield",
     ],
-    // Its modules have the names that a file gives them.
-    library: &[],
+    // Modules of node that nearly all code gives their own names.
+    library: &["assert", "fs", "os", "path", "readline", "util", "zlib"],
     separator: "/",
-    import: str::to_owned,
+    import: |path| format!("import {path} from '{path}';"),
 };

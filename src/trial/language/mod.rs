@@ -18,8 +18,8 @@ pub use row::{Context, Packages, TrialLanguage, patience};
 use super::project::find::{Found, below, find};
 use crate::code::Target;
 use crate::language::Language;
-pub use row::LanguageRow;
 use row::Tests;
+pub use row::{LanguageRow, Wrong};
 
 const ROWS: &[LanguageRow] = &[python::ROW, javascript::ROW, rust::ROW, go::ROW];
 

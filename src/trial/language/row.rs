@@ -15,7 +15,7 @@ use crate::trial::project::runs::{Bounds, PATIENCE, PATIENCE_WITH_OTHERS};
 // Types that every language uses.
 pub use crate::trial::case::{Command, Tests, Trial};
 pub use crate::trial::error::TrialError;
-pub use crate::trial::evidence::{Evidence, Failure, Outcome, Report, Reporter, TestEnd};
+pub use crate::trial::evidence::{Evidence, Failure, Noticed, Outcome, Report, Reporter, TestEnd};
 pub use crate::trial::judge::{driver, nonce};
 pub use crate::trial::observe::{Input, Observed, observe};
 pub use crate::trial::project::baseline_cache::BaselineCache;
@@ -32,8 +32,8 @@ pub struct LanguageRow {
     pub languages: &'static [Language],
     /// Uses in code that no function needs.
     pub suspicious: Table,
-    /// Bodies that do nothing right, each with a word of what it does; the last one raises.
-    pub bodies: &'static [(&'static str, &'static str)],
+    /// Bodies that do nothing right: one that returns nothing, or zero values, and one that raises.
+    pub bodies: [Wrong; 2],
     /// Compiler messages about imports that only the body uses: such an error is the body's.
     pub of_bodies: &'static [&'static str],
     /// True if it is known which tests call the function, by the run without the candidate or by further
@@ -48,6 +48,15 @@ pub struct LanguageRow {
     pub examples: fn(&Target) -> Result<(Tests, bool), String>,
     /// Opens the implementation.
     pub open: fn() -> Box<dyn TrialLanguage>,
+}
+
+/// A body that does nothing right.
+#[derive(Clone, Copy, Debug)]
+pub struct Wrong {
+    /// A word of what it does.
+    pub what: &'static str,
+    /// Its statements for a function; where there are several, the first that can be compiled is used.
+    pub bodies: fn(&Target) -> Vec<String>,
 }
 
 /// For languages whose examples are no tests of their own.

@@ -327,7 +327,7 @@ impl Search {
         Some(Found { path: self.root.join(common), why })
     }
 
-    /// Tests files of the package that are not among these, the nearest first.
+    /// Tests files of the package that are not among these, before files with tests inside, the nearest first.
     fn rest(&self, seen: &HashSet<&Path>) -> Vec<Found> {
         let near = |path: &Path| path.components().zip(self.own.components()).take_while(|(a, b)| a == b).count();
         let is_new = |(path, text): &&(PathBuf, String)| {
@@ -336,7 +336,7 @@ impl Search {
             is_of_package && is_tests && self.marks.begin_in(path, text)
         };
         let mut files: Vec<&Path> = self.files.iter().filter(is_new).map(|(path, _)| path.as_path()).collect();
-        files.sort_by_key(|path| (Reverse(near(path)), *path));
+        files.sort_by_key(|path| (self.about(path).is_none(), Reverse(near(path)), *path));
         let found = |path: &Path| Found { path: self.root.join(path), why: "of its package".to_owned() };
         files.into_iter().take(MOST_REST).filter(|_| !self.is_lone && !self.marks.tells_callers).map(found).collect()
     }
@@ -541,7 +541,7 @@ mod tests {
         assert_eq!(why, ["the tests in the file itself", "loads passed.py"]);
         // Further ones of the package come last, together.
         assert!(last.len() == MOST_REST && last.iter().all(|found| found.why == "of its package"));
-        assert_eq!(last[0].path, root.join("src/pkg/both.py"), "the nearest");
+        assert_eq!(last[0].path, root.join("tests/last_check.py"), "files of tests come first");
         let groups = super::find(Language::Python, MARKS, &root.join("src/pkg/numbers.py"), "g");
         let groups: Vec<Vec<_>> =
             groups.iter().map(|group| group.iter().map(|f| f.path.file_name().unwrap()).collect()).collect();

@@ -11,7 +11,7 @@ use super::{Base, Copy, Project};
 use crate::hash;
 use crate::sandbox::{Limits, Run};
 use crate::trial::error::TrialError;
-use crate::trial::evidence::{Evidence, Outcome, Report, Reporter, TestEnd};
+use crate::trial::evidence::{Evidence, Noticed, Outcome, Report, Reporter, TestEnd};
 use crate::trial::judge::record::{Names, named};
 use crate::trial::verdict::{limit, raised_by};
 
@@ -173,7 +173,13 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
                 tried = self.try_candidate(&known)?;
             }
             known = self.set_aside(known, &tried)?;
-            known = Arc::new(known.with_counted(&tried.fail_otherwise(&known)));
+            let mut others = tried.fail_otherwise(&known);
+            if !others.is_empty() {
+                // A message may change from run to run by itself.
+                let again = self.try_candidate(&known)?;
+                others.retain(|name| tried.why(name).is_some() && tried.why(name) == again.why(name));
+            }
+            known = Arc::new(known.with_counted(&others));
         }
         let Tried { copy, run, names, limits } = tried;
         let (missing, runner) =
@@ -196,7 +202,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             remark: known.remark(),
             changed,
             is_own: base.read(&project.file).is_ok_and(|own| own == programs.candidate),
-            notices: known.notices,
+            noticed: Noticed::if_seen(known.notices, Noticed::Both),
             ..Evidence::of(run, report)
         };
         Ok(Ok((evidence, limits)))
@@ -331,6 +337,12 @@ impl Tried {
                 && known.wanted.iter().any(|wanted| tests.iter().all(|test| test.name != *wanted))
         };
         names.tests.iter().any(is_doubtful) || is_missing(&names.tests) || !self.fail_otherwise(known).is_empty()
+    }
+
+    /// Why a test failed.
+    fn why(&self, name: &str) -> Option<&str> {
+        let tests = &self.names.as_ref().ok()?.tests;
+        tests.iter().find(|test| test.name == name && test.outcome == Outcome::Failed).map(|test| test.why.as_str())
     }
 
     /// The tests that never call the function, and fail differently than without the candidate: they examine

@@ -242,3 +242,28 @@ fn a_go_file_on_its_own_is_judged_as_in_a_module() {
     assert_eq!(judged("return x"), (Status::Failed, "TestF: f_test.go:5: no".to_owned()));
     assert_eq!(judged("return y").1, "./f.go:2:9: undefined: y");
 }
+
+/// Tests that pass with zero values as well leave it to the next that were found.
+#[test]
+fn go_tests_that_only_reach_the_function_do_not_decide() {
+    let Some(runner) = runner(Language::Go) else { return };
+    let stub = "package calc\n\nfunc leads(text string) bool {\n}\n\nfunc Parse(text string) bool {\n\treturn !leads(text)\n}\n";
+    let test = |name: &str, condition: &str| {
+        format!(
+            "package calc\n\nimport \"testing\"\n\nfunc Test{name}(t *testing.T) {{\n\tif {condition} {{\n\t\tt.Fatal(\"no\")\n\t}}\n}}\n"
+        )
+    };
+    let (one, other) = (test("Parse", "!Parse(\"12\")"), test("Invalid", "Parse(\"012\")"));
+    let files = [GO_MOD, ("calc/calc.go", stub), ("calc/parse_test.go", &one), ("calc/invalid_test.go", &other)];
+    let place = Place::new(&files);
+    let judged = |body: &str| {
+        let group = |file: &str| (place.tests("calc/calc.go", file), file.to_owned());
+        let tests = Tests::FirstOf(vec![group("calc/parse_test.go"), group("calc/invalid_test.go")]);
+        let program = stub.replacen("{\n", &format!("{{\n\t{body}\n"), 1);
+        let (stub, entry_point) = (Some(stub.to_owned()), Some("leads".to_owned()));
+        let verdict = place.judge(&runner, &Trial { stub, entry_point, ..trial(Language::Go, &program, tests) });
+        (verdict.status, verdict.message)
+    };
+    assert_eq!(judged("return text[0] == '0'"), (Status::Passed, "1 test".to_owned()));
+    assert_eq!(judged("return false"), (Status::Failed, "TestInvalid: invalid_test.go:7: no".to_owned()));
+}

@@ -550,3 +550,24 @@ fn the_command_line_tests_a_function_of_a_crate() {
     let (code, message) = run(file.display().to_string());
     assert_eq!((code, message.as_str()), (Some(1), "tests::always_fails: Error: \"as ever\""));
 }
+
+/// Tests that pass with default values as well leave it to the next that were found.
+#[test]
+fn rust_tests_that_only_reach_the_function_do_not_decide() {
+    let code = "fn leads(text: &str) -> bool {\n    todo!()\n}\n\npub fn f(text: &str) -> Option<u32> {\n    \
+        (!leads(text)).then(|| text.parse().ok())?\n}\n\n#[test]\nfn parses() {\n    assert_eq!(f(\"12\"), Some(12));\n}\n";
+    let other = "#[test]\nfn invalid() {\n    assert_eq!(doubling::f(\"012\"), None);\n}\n";
+    let files = [("src/lib.rs", code), ("tests/other.rs", other)];
+    let Some(it) = Crate::new(&files, "src/lib.rs", "src/lib.rs") else { return };
+    let judged = |body: &str| {
+        let group = |file: &str| (it.folder.tests("src/lib.rs", file), file.to_owned());
+        let tests = Tests::FirstOf(vec![group("src/lib.rs"), group("tests/other.rs")]);
+        let (stub, entry_point) = (Some(code.to_owned()), Some("leads".to_owned()));
+        let program = code.replace("todo!()", body);
+        let verdict =
+            it.folder.judge(&it.runner, &Trial { stub, entry_point, ..trial(Language::Rust, &program, tests) });
+        (verdict.status, verdict.message.chars().take(20).collect::<String>())
+    };
+    assert_eq!(judged("text.starts_with('0')").0, Status::Passed);
+    assert_eq!(judged("text.is_empty()"), (Status::Failed, "invalid: assertion `".to_owned()));
+}

@@ -21,18 +21,21 @@ mod text;
 use build_cache::BuildCache;
 use project::BuildFolders;
 
-use crate::code::unmet_go_constraint;
+use crate::code::{Target, unmet_go_constraint};
 use crate::language::Language;
 use crate::trial::language::row::{
     BaselineCache, Context, LanguageRow, Lookup, Marks, Packages, Project, Recipe, Tool, Trial, TrialError,
-    TrialLanguage, Verdict, no_examples,
+    TrialLanguage, Verdict, Wrong, no_examples,
 };
 
 pub const ROW: LanguageRow = LanguageRow {
     languages: &[Language::Go],
     suspicious: suspicious::TABLE,
-    // The line is the one that `vacuity` looks for.
-    bodies: &[("panics", "println(\"control: called\")\n\tpanic(\"control\")")],
+    bodies: [
+        Wrong { what: "returns zero values", bodies: zero },
+        // The line is the one that `vacuity` looks for.
+        Wrong { what: "panics", bodies: |target| before(target, "println(\"control: called\")\n\tpanic(\"control\")") },
+    ],
     of_bodies: &["imported and not used", "declared and not used"],
     counts_calls: false,
     lay_out: lone::lay_out,
@@ -51,6 +54,21 @@ pub const ROW: LanguageRow = LanguageRow {
         Box::new(Go { tool: Lookup::new(&RECIPE), builds: BuildCache::default(), folders: BuildFolders::default() })
     },
 };
+
+/// A body that returns the zero value of each type.
+fn zero(target: &Target) -> Vec<String> {
+    let values =
+        |types: Vec<String>| types.iter().map(|written| format!("*new({written})")).collect::<Vec<_>>().join(", ");
+    target.returned().map_or_else(Vec::new, |types| before(target, &format!("return {}", values(types))))
+}
+
+/// Statements before the code of the function, so that imports which only it uses are used; and without it, as
+/// it may not compile.
+fn before(target: &Target, statements: &str) -> Vec<String> {
+    let own = target.text.get(target.body.clone()).unwrap_or_default();
+    let alone = statements.to_owned();
+    if own.trim().is_empty() { vec![alone] } else { vec![format!("{statements}\n{}", own.trim_matches('\n')), alone] }
+}
 
 const RECIPE: Recipe = Recipe {
     language: "Go",

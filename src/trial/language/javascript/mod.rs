@@ -32,13 +32,19 @@ use runtime::Runtime;
 use crate::language::Language;
 use crate::trial::language::row::{
     BaselineCache, Context, Input, LanguageRow, Layout, Lookup, Marks, Observed, Project, Recipe, Tool, Trial,
-    TrialError, TrialLanguage, Verdict, no_examples,
+    TrialError, TrialLanguage, Verdict, Wrong, no_examples,
 };
+
+/// The body that stands in the place of the function's.
+const THROWS: &str = "throw new Error('control');";
 
 pub const ROW: LanguageRow = LanguageRow {
     languages: &[Language::JavaScript, Language::TypeScript],
     suspicious: suspicious::TABLE,
-    bodies: &[("returns nothing", "return;"), ("throws", "throw new Error('control');")],
+    bodies: [
+        Wrong { what: "returns nothing", bodies: |_| vec!["return;".to_owned()] },
+        Wrong { what: "throws", bodies: |_| vec![THROWS.to_owned()] },
+    ],
     of_bodies: &["but its value is never read"],
     counts_calls: true,
     lay_out,
@@ -93,6 +99,10 @@ fn lay_out(trial: &Trial, layout: &mut Layout) {
 /// The file that a tests file tests, as the runners know it: by a part of its name, or by its folder.
 fn about(path: &Path) -> Option<String> {
     let name = path.file_stem()?.to_str()?;
+    // Tests of types, which only a compiler reads.
+    if [".test-d", ".spec-d"].iter().any(|end| name.ends_with(end)) {
+        return None;
+    }
     let stem = [".test", ".spec", "_test", "-test", ".tests"].iter().find_map(|end| name.strip_suffix(end));
     let stem = stem.or_else(|| ["test-", "test_"].iter().find_map(|start| name.strip_prefix(start)));
     let folders = ["__tests__", "test", "tests", "spec"];

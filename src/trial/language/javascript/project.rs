@@ -162,7 +162,7 @@ pub fn run(
     }
     let reporter = reporter.path();
     let runs = NodeRuns { at, tool, plan: &plan, reporter, project, language: trial.language };
-    let without = super::ROW.bodies.last().and_then(|(_, body)| trial.with_body(body));
+    let without = trial.with_body(super::THROWS);
     let probes = PROBES.map(|body| trial.with_body(body));
     let programs = runs::Programs {
         without: without.as_deref(),

@@ -26,13 +26,16 @@ use crate::files;
 use crate::language::Language;
 use crate::trial::language::row::{
     BaselineCache, Context, Input, LanguageRow, Lookup, Marks, Observed, Project, Recipe, Tests, Tool, Trial,
-    TrialError, TrialLanguage, Verdict,
+    TrialError, TrialLanguage, Verdict, Wrong,
 };
 
 pub const ROW: LanguageRow = LanguageRow {
     languages: &[Language::Python],
     suspicious: suspicious::TABLE,
-    bodies: &[("returns nothing", "return None"), ("raises", "raise RuntimeError('control')")],
+    bodies: [
+        Wrong { what: "returns nothing", bodies: |_| vec!["return None".to_owned()] },
+        Wrong { what: "raises", bodies: |_| vec!["raise RuntimeError('control')".to_owned()] },
+    ],
     of_bodies: &[],
     counts_calls: true,
     lay_out: |_, _| {},

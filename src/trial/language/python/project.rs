@@ -50,6 +50,8 @@ struct Request<'a> {
     purpose: Purpose,
     /// Number of failures that end the run; 0: never.
     first: u8,
+    /// Seconds after which no further test of all tests begins, if some have called the function.
+    seconds: f64,
     /// Installation data of the project.
     distribution: Option<&'a Distribution>,
 }
@@ -189,6 +191,7 @@ impl PythonRuns<'_> {
                 _ => Purpose::Candidate,
             },
             first: u8::from(asked.ends == Ends::FirstFailure),
+            seconds: limits.wall.as_secs_f64() / 2.0,
             distribution: self.distribution.as_ref(),
         };
         let job = programs::job(self.python, request.bytes(self.driver, &nonce), limits);

@@ -19,7 +19,9 @@ use super::libtest::{has_panicked, panic_message};
 use super::{libtest, probe};
 use crate::hash;
 use crate::sandbox::{Ended, Limits, Run};
-use crate::trial::language::row::{Evidence, Failure, Outcome, Report, Reporter, Status, TestEnd, TrialError, Verdict};
+use crate::trial::language::row::{
+    Evidence, Failure, Noticed, Outcome, Report, Reporter, Status, TestEnd, TrialError, Verdict,
+};
 use crate::trial::project::baseline as project;
 use crate::trial::verdict::limit;
 
@@ -354,7 +356,8 @@ impl Baseline {
         let failure = has_panicked(&run).then(|| Failure::Said(why()));
         let run = Run { output: libtest::shown(&run.output, secret), ..run };
         let (asked, wanted, remark) = (self.wanted.clone(), self.wanted.clone(), self.left_out.clone());
-        Evidence { failure, asked, wanted, remark, notices: self.notices, ..Evidence::of(run, report) }
+        let noticed = Noticed::if_seen(self.notices, Noticed::Raising);
+        Evidence { failure, asked, wanted, noticed, remark, ..Evidence::of(run, report) }
     }
 }
 

@@ -20,8 +20,8 @@ use crate::language::Language;
 use crate::sandbox::{Ended, Limits, Run};
 use crate::trial::language::compiled::{compile_limits, not_compiled};
 use crate::trial::language::row::{
-    Copy, Evidence, Failure, Outcome, Project, Report, Reporter, Status, TestEnd, Tests, Trial, TrialError, Verdict,
-    decide,
+    Copy, Evidence, Failure, Noticed, Outcome, Project, Report, Reporter, Status, TestEnd, Tests, Trial, TrialError,
+    Verdict, decide,
 };
 
 /// The tests file that stands for the examples of a crate's documentation. No file of the user's has this
@@ -106,8 +106,8 @@ pub fn run(bench: &Bench, trial: &Trial) -> Result<Verdict, TrialError> {
     let changed = bench.base.changed(bench.project, &ran.copy);
     let report = Report::Tests { by: Reporter::Runner, tests: ran.tests, is_whole: true };
     let (asked, wanted) = (ran.names.clone(), ran.names);
-    let evidence =
-        Evidence { failure, asked, wanted, remark, changed, notices: without.notices, ..Evidence::of(ran.run, report) };
+    let noticed = Noticed::if_seen(without.notices, Noticed::Raising);
+    let evidence = Evidence { failure, asked, wanted, changed, noticed, remark, ..Evidence::of(ran.run, report) };
     decide(&evidence, &ran.limits)
 }
 

@@ -33,15 +33,20 @@ use build_cache::BuildCaches;
 
 use std::path::Path;
 
+use crate::code::Target;
 use crate::language::Language;
 use crate::trial::language::row::{
     Context, LanguageRow, Lookup, Marks, Packages, Project, Recipe, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    Wrong,
 };
 
 pub const ROW: LanguageRow = LanguageRow {
     languages: &[Language::Rust],
     suspicious: suspicious::TABLE,
-    bodies: &[("panics", "panic!(\"control\")")],
+    bodies: [
+        Wrong { what: "returns default values", bodies: default },
+        Wrong { what: "panics", bodies: |_| vec!["panic!(\"control\")".to_owned()] },
+    ],
     of_bodies: &[],
     counts_calls: true,
     lay_out: lone::lay_out,
@@ -49,6 +54,20 @@ pub const ROW: LanguageRow = LanguageRow {
     examples: examples::found,
     open: || Box::new(Rust { tool: Lookup::new(&RECIPE), caches: BuildCaches::default() }),
 };
+
+/// A body that returns what the types have as default, which some have not.
+fn default(target: &Target) -> Vec<String> {
+    let body = |written: &String| {
+        let name = written.split('<').next().unwrap_or_default();
+        if name.ends_with("Result") { "Ok(Default::default())" } else { "Default::default()" }
+    };
+    let opaque = |written: &String| written.contains("impl ");
+    match target.returned().as_deref() {
+        Some([]) => vec!["return;".to_owned()],
+        Some([written]) if !opaque(written) => vec![body(written).to_owned()],
+        _ => Vec::new(),
+    }
+}
 
 /// The file that a tests file may test: for integration tests, or for a module of tests.
 fn about(path: &Path) -> Option<String> {

@@ -1,17 +1,25 @@
 # The driver: runs the tests of a project inside the sandbox, with pytest if tests or project require it, else
 # with unittest and doctest. Reports each test by name.
-from re import search
+from re import search, sub
+from signal import ITIMER_REAL, SIGALRM, setitimer, signal
 from tempfile import mkdtemp
-from time import sleep
+from time import monotonic, sleep
 from _thread import allocate_lock, start_new_thread
 
 CONTROL = "the function under test has no body here"
 # Time limit in seconds for tests of a function that returns nothing.
 AGAIN = 3
+# Time in seconds that a test has after it has called a function without a body, and then again and again: it may wait
+# for ever for what that does.
+LEFT = 3, 1
 
 
 class Undefined(AttributeError):
     """The function under test is not in the code."""
+
+
+class Waited(BaseException):
+    """A test goes on long after it has called the function, which has no body."""
 
 
 class Said:
@@ -53,6 +61,10 @@ class StandIn:
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), folder]))
         module = sys.modules["_reached"] = type(sys)("_reached")
         module.called = self.called
+        signal(SIGALRM, self.late)
+
+    def late(self, number, frame):
+        raise Waited(CONTROL)
 
     def called(self):
         if self.answers:
@@ -62,10 +74,13 @@ class StandIn:
         elif not self.current and not os.path.realpath(sys._getframe(2).f_code.co_filename).startswith(self.tests):
             # A decorator or a factory that modules call while they are loaded: the tests that use its result call it.
             return Later(self)
+        elif self.current and self.current not in self.reached:
+            setitimer(ITIMER_REAL, *LEFT)
         self.reached.add(self.current)
         raise RuntimeError(CONTROL)
 
     def ended(self, test):
+        setitimer(ITIMER_REAL, 0)
         if os.path.exists(self.note):
             os.unlink(self.note)
             self.reached.add(test)
@@ -448,7 +463,18 @@ def example_runner(run):
     import doctest
     run.runner = run.runner or "doctest"
 
+    class Checker(doctest.OutputChecker):
+        """An exception may be named without its module: these are examples for readers, which their project never runs."""
+        example = None
+
+        def check_output(self, want, got, flags):
+            is_raised = self.example is not None and self.example.exc_msg == want
+            return super().check_output(want, sub(r"^[\w.]+\.(?=\w+(:|$))", "", got) if is_raised and "." not in want.split(":")[0] else got, flags)
+
     class Runner(doctest.DocTestRunner):
+        def report_start(self, out, test, example):
+            self._checker.example = example
+
         def report_failure(self, out, test, example, got):
             run.note(test.name, "failed", words_of_example(doctest.DocTestFailure(test, example, got)))
 
@@ -458,7 +484,7 @@ def example_runner(run):
     def go(test):
         run.begin(test.name)
         run.tests[test.name] = ("passed", "")
-        Runner(verbose=False).run(test, out=lambda text: None, clear_globs=False)
+        Runner(Checker(), verbose=False).run(test, out=lambda text: None, clear_globs=False)
         run.end(test.name)
     return go
 
@@ -493,6 +519,7 @@ def with_pytest(run, pytest, names, parts, settings):
     # If no test marks some of them as expected failures, code under test did.
     texts = map(text_of, settings + (of_suite if is_suite else [path]))
     expects_failures = any("xfail" in text or "expectedFailure" in text for text in texts)
+    begun, named = monotonic(), (run.function or "").split(".")
 
     class Plugin:
         @pytest.hookimpl(hookwrapper=True)
@@ -505,8 +532,11 @@ def with_pytest(run, pytest, names, parts, settings):
 
         def pytest_runtest_logfinish(self, nodeid, location):
             run.end(nodeid)
+            if is_suite and not only and monotonic() - begun > request["seconds"] and run.stand_in is not None and any(run.stand_in.reached):
+                self.session.shouldstop = "some tests call the function, and the others take too long"
 
         def pytest_collection_finish(self, session):
+            self.session = session
             case = sys.modules.get("unittest.case")
             if case is not None:
                 case._ShouldStop = ()
@@ -516,6 +546,10 @@ def with_pytest(run, pytest, names, parts, settings):
                 items[:] = [item for item in items if hasattr(item, "dtest") and is_asked(run, item.dtest)]
             elif is_suite and only:
                 items[:] = [item for item in items if item.nodeid in only]
+            elif is_suite:
+                # Those of files with its name, or its class's, come first: the others may take too long.
+                speaks = {file: any(part in text_of(file) for part in named) for file in {str(item.fspath) for item in items}}
+                items.sort(key=lambda item: not speaks[str(item.fspath)])
 
         def pytest_runtest_makereport(self, item, call):
             error = call.excinfo.value if call.excinfo is not None else None
