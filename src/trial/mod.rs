@@ -15,9 +15,11 @@
 //!    `NotRun`. An error or failure that is the same without the candidate is `NotRun`, too.
 //! 6. Suspicious uses in the candidate's text are marks (`suspicious`, `marks`).
 //!
-//! If the tests that were found are vacuous, the next ones are tried (`Tests::FirstOf`), in Python at last
-//! all tests of the project that call the function. The verdict names the tests that decided. A test whose
-//! runner is not installed is not run; the message has the command that installs it.
+//! If the tests that were found are vacuous, the next ones are tried (`Tests::FirstOf`). A pass is held
+//! against the others that were found, as the user's runner would run them too: in Python against all tests
+//! of the project that call the function, in Go against those of the package. The verdict names the tests
+//! that decided. A test whose runner is not installed is not run; the message has the command that installs
+//! it.
 //!
 //! `tests/hostile` has programs that attack the sandbox or the verdict, run in every tier of the machine.
 //! `tests/field` has small projects with traits of real ones.
@@ -53,7 +55,7 @@ use project::baseline_cache::CacheFile;
 use project::find::Found;
 use project::lone::{self, Lones};
 use project::projects::Projects;
-use project::runs::PATIENCE;
+use project::runs::{PATIENCE, PATIENCE_WITH_PASS};
 use vacuity::{Checks, Trials};
 pub use verdict::{Assurance, Status, Verdict};
 
@@ -168,6 +170,11 @@ impl Tests {
         }
     }
 
+    /// Returns true if they are all tests of a project.
+    fn is_suite(&self) -> bool {
+        matches!(self, Tests::Project(project) if project.is_suite())
+    }
+
     /// Returns true if some of them run in a copy of the project.
     pub fn are_in_project(&self) -> bool {
         match self {
@@ -200,6 +207,9 @@ pub fn is_of_tests(language: Language, path: &Path) -> bool {
 pub fn tested_stem(language: Language, path: &Path) -> Option<String> {
     (language::row(language).tests.about)(path)
 }
+
+/// Time limit factor of the tests that were found: after it no further ones are tried.
+const PATIENCE_WITH_GROUPS: u32 = 6;
 
 /// Runs trials. Interpreters are found once and protection is probed once. Cheap to clone; usable from
 /// several threads at once.
@@ -350,7 +360,12 @@ impl Runner {
         let at = self.context(cancel)?;
         let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial, false) };
         let (mut best, mut others): (Option<Result<Verdict, TrialError>>, Vec<String>) = Default::default();
+        let begun = Instant::now();
         for (place, (tests, label)) in all.iter().enumerate() {
+            if place > 0 && begun.elapsed() > trial.limits.wall * PATIENCE_WITH_GROUPS {
+                others.push("further ones, which were not tried: the time was up".to_owned());
+                break;
+            }
             let at = at.with_patience(&trial.tests, place);
             let verdict = self.judge(&at, &Trial { tests: tests.clone(), ..trial.clone() }, true);
             let verdict = if place == 0 { verdict } else { verdict.map(|verdict| verdict.of_other_tests(label)) };
@@ -358,8 +373,11 @@ impl Runner {
                 Ok(verdict) => (verdict.status != Status::NotRun && !verdict.is_partial, verdict.has_passed()),
                 Err(error) => (!error.is_of_tests(), false),
             };
-            if is_sensitive || at.is_cancelled() {
+            if at.is_cancelled() || is_sensitive && !has_passed {
                 return verdict;
+            }
+            if is_sensitive {
+                return verdict.map(|passed| self.confirmed(&at, trial, &all[place + 1..], passed));
             }
             if place > 0 {
                 let why = verdict.as_ref().err().map(|why| format!(": {why}")).unwrap_or_default();
@@ -375,9 +393,36 @@ impl Runner {
         Ok(if best.has_passed() { best } else { best.nor_by(&others) })
     }
 
+    /// A pass, unless the other tests that were found fail with the candidate: all tests of the project, of which
+    /// those count that call the function, or else the further files one after another while there is time.
+    fn confirmed(&self, at: &Context, trial: &Trial, others: &[(Tests, String)], passed: Verdict) -> Verdict {
+        let at = &Context { patience: PATIENCE_WITH_PASS, ..*at };
+        let suite = others.iter().find(|(tests, _)| tests.is_suite());
+        let others = suite.map_or(others, std::slice::from_ref);
+        let begun = Instant::now();
+        for (tests, label) in others {
+            if at.is_cancelled() || begun.elapsed() > trial.limits.wall {
+                break;
+            }
+            let trial = Trial { tests: tests.clone(), ..trial.clone() };
+            // Tests that cannot be run, or take too long, leave the pass as it is.
+            let Ok(verdict) = self.compared(at, &trial, true, false) else { continue };
+            let is_of_code = verdict.failed.is_some() && !verdict.is_of_machine();
+            if is_of_code || verdict.status == Status::Tampered {
+                return verdict.of_other_tests(label);
+            }
+        }
+        passed
+    }
+
     /// The verdict of tests, compared with their baseline. Of several tests that were found, those that
     /// cannot be run are left out and named.
     fn judge(&self, at: &Context, trial: &Trial, are_found: bool) -> Result<Verdict, TrialError> {
+        self.compared(at, trial, are_found, true)
+    }
+
+    /// [`Runner::judge`], with the vacuity check or without.
+    fn compared(&self, at: &Context, trial: &Trial, are_found: bool, is_held: bool) -> Result<Verdict, TrialError> {
         let (run, is_cut) = (|trial: &Trial| self.run_tests(at, trial), || at.is_cancelled());
         let trials = Trials { run: &run, is_cut: &is_cut, cache_file: &|trial| self.cache_file(at, trial) };
         let excused = |trial: &Trial| self.checks.excuse(trial, run(trial)?, &trials);
@@ -403,7 +448,8 @@ impl Runner {
             }
             _ => excused(trial)?,
         };
-        self.checks.hold(&held, verdict.marked(&marks::of(trial)), &trials)
+        let verdict = verdict.marked(&marks::of(trial));
+        if is_held { self.checks.hold(&held, verdict, &trials) } else { Ok(verdict) }
     }
 
     /// The cache file for runs of projects' tests with a program that holds nothing of a candidate's.

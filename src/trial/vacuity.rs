@@ -144,7 +144,7 @@ impl Checks {
         let Some(mut programs) = trial.with_wrong(&row.bodies[1]) else { return Ok(verdict) };
         if verdict.status == Status::Error {
             // Code that cannot be compiled is to be the candidate's, and not the user's old code.
-            programs.drain(..programs.len().saturating_sub(1));
+            programs.truncate(1);
         }
         let with = |program: &String| Trial { program: program.clone(), tests: tests.clone(), ..trial.clone() };
         let Some(first) = programs.first().map(with) else { return Ok(verdict) };

@@ -38,6 +38,8 @@ pub struct Marks {
     pub gathers: fn(&Path, &str) -> bool,
     /// True if all tests of a folder can be run, and those that call the function can be identified.
     pub tells_callers: bool,
+    /// True if the tests files of a folder are one program, which holds all of them anyway.
+    pub are_one_program: bool,
 }
 
 impl Marks {
@@ -50,6 +52,7 @@ impl Marks {
         is_left_out: |_, _| false,
         gathers: |_, _| false,
         tells_callers: false,
+        are_one_program: false,
     };
 
     /// Returns true if a file with this text may hold tests that can be run.
@@ -102,10 +105,15 @@ pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Ve
     let named = named.filter(|_| best.is_some_and(|best| best.named < Named::AfterFile));
     let first: Vec<&Rated> = best.into_iter().chain(named).collect();
     let mut seen: HashSet<&Path> = first.iter().map(|file| file.path.as_path()).collect();
+    let package = search.package_of(&first);
+    seen.extend(package.iter().flat_map(|folder| search.files_in(folder)));
     let spare = rated.iter().filter(|file| seen.insert(&file.path)).take(MOST_SPARE).map(|file| vec![file]);
     let groups = [first.clone()].into_iter().chain(spare).filter(|group| !group.is_empty());
     let found = |file: &Rated| Found { path: search.root.join(&file.path), why: search.why(file) };
     let mut groups: Vec<Vec<Found>> = groups.map(|group| group.into_iter().map(found).collect()).collect();
+    if let Some(folder) = package {
+        groups.insert(1, vec![Found { path: search.root.join(folder), why: "all tests of its package".to_owned() }]);
+    }
     let rest = search.suite().map_or_else(|| search.rest(&seen), |suite| vec![suite]);
     groups.extend(Some(rest).filter(|rest| !rest.is_empty()));
     groups
@@ -327,6 +335,21 @@ impl Search {
         Some(Found { path: self.root.join(common), why })
     }
 
+    /// The folder of the first files, where its tests are one program and others lie there, too.
+    fn package_of(&self, first: &[&Rated]) -> Option<PathBuf> {
+        let folder = first.first().filter(|_| self.marks.are_one_program && !self.is_lone)?.path.parent()?;
+        let others = self.files_in(folder).filter(|path| first.iter().all(|file| file.path != *path));
+        (others.count() > 0).then(|| folder.to_path_buf())
+    }
+
+    /// The tests files of a folder that can be run.
+    fn files_in<'s>(&'s self, folder: &Path) -> impl Iterator<Item = &'s Path> {
+        let is_tests =
+            |(path, text): &&(PathBuf, String)| self.about(path).is_some() && self.marks.begin_in(path, text);
+        let files = self.files.iter().filter(move |(path, _)| path.parent() == Some(folder));
+        files.filter(is_tests).map(|(path, _)| path.as_path())
+    }
+
     /// Tests files of the package that are not among these, before files with tests inside, the nearest first.
     fn rest(&self, seen: &HashSet<&Path>) -> Vec<Found> {
         let near = |path: &Path| path.components().zip(self.own.components()).take_while(|(a, b)| a == b).count();
@@ -455,6 +478,7 @@ mod tests {
         inside: &["# tests"],
         gathers: |_, text| text.starts_with("gathered"),
         tells_callers: true,
+        are_one_program: false,
     };
 
     #[test]
@@ -542,6 +566,12 @@ mod tests {
         // Further ones of the package come last, together.
         assert!(last.len() == MOST_REST && last.iter().all(|found| found.why == "of its package"));
         assert_eq!(last[0].path, root.join("tests/last_check.py"), "files of tests come first");
+        // Where the files of a folder are one program, it comes before files of other folders.
+        let marks = Marks { are_one_program: true, ..marks };
+        let groups = super::find(Language::Python, marks, &root.join("src/pkg/numbers.py"), "g");
+        assert_eq!(groups[1], [Found { path: root.join("tests"), why: "all tests of its package".to_owned() }]);
+        let others = groups[2..].iter().flatten();
+        assert!(others.map(|found| &found.path).all(|path| path.parent() != Some(&root.join("tests"))));
         let groups = super::find(Language::Python, MARKS, &root.join("src/pkg/numbers.py"), "g");
         let groups: Vec<Vec<_>> =
             groups.iter().map(|group| group.iter().map(|f| f.path.file_name().unwrap()).collect()).collect();

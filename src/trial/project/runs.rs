@@ -21,6 +21,9 @@ pub const PATIENCE: u32 = 12;
 /// Time limit factor for a baseline when other test files exist.
 pub const PATIENCE_WITH_OTHERS: u32 = 6;
 
+/// Time limit factor for a baseline of the tests that may overrule a pass.
+pub const PATIENCE_WITH_PASS: u32 = 2;
+
 /// Time limit factor for a baseline of all tests of a project, few of which may be about the function.
 const PATIENCE_WITH_ALL: u32 = 6;
 
@@ -217,7 +220,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         }
         let Bounds { limits, patience, cache, cancel, .. } = *bounds;
         let run = || {
-            let patience = if project.is_suite() { PATIENCE_WITH_ALL } else { patience };
+            let patience = if project.is_suite() { PATIENCE_WITH_ALL.min(patience) } else { patience };
             let long = Limits { wall: limits.wall * patience, ..limits };
             let key = hash::of(format!("{} {project:?} {:?} {:?}", base.id, programs.without, long.wall).as_bytes());
             // All tests of a project may take minutes until they hit it.
@@ -390,11 +393,7 @@ mod tests {
             let bounds = Bounds { limits, patience: 2, cache: Some(&cache), prepares: false, cancel: &cancel };
             let programs = Programs { without: Some("without"), probes: None, candidate: "x = 2\n" };
             let error = evidence(projects, project, programs, bounds, once).unwrap_err();
-            let factor = if project.is_suite() { PATIENCE_WITH_ALL } else { 2 };
-            assert!(
-                error.to_string().contains(&format!("no result after {} s", seconds * u64::from(factor))),
-                "{error}"
-            );
+            assert!(error.to_string().contains(&format!("no result after {} s", seconds * 2)), "{error}");
             runs.load(Ordering::Relaxed)
         };
         let projects = Projects::default();

@@ -1,7 +1,7 @@
 //! Tests of a Go module, by name.
 
 use bass_tui::language::Language;
-use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
+use bass_tui::trial::{Project, Runner, Status, Tests, Trial, Verdict};
 
 use crate::place::{Place, trial};
 use crate::runner::runner;
@@ -266,4 +266,40 @@ fn go_tests_that_only_reach_the_function_do_not_decide() {
     };
     assert_eq!(judged("return text[0] == '0'"), (Status::Passed, "1 test".to_owned()));
     assert_eq!(judged("return false"), (Status::Failed, "TestInvalid: invalid_test.go:7: no".to_owned()));
+}
+
+/// A pass of a file's tests is held against all tests of its package, which are one program. Old modules, too.
+#[test]
+fn go_tests_of_a_package_overrule_a_pass() {
+    let Some(runner) = runner(Language::Go) else { return };
+    let stub = "package calc\n\nfunc F(x int) int {\n}\n";
+    let test = |name: &str, condition: &str| {
+        format!(
+            "package calc\n\nimport \"testing\"\n\nfunc Test{name}(t *testing.T) {{\n\tif {condition} {{\n\t\tt.Fatal(\"no\")\n\t}}\n}}\n"
+        )
+    };
+    let (one, other) = (test("F", "F(1) != 2"), test("Minus", "F(-1) != -2"));
+    let example = "package calc_test\n\nimport \"example.com/doubling/calc\"\n\nfunc ExampleF() {\n\tprintln(calc.F(1))\n\t// Output:\n}\n";
+    let manifest = ("go.mod", "module example.com/doubling\n\ngo 1.2\n");
+    let files = [
+        manifest,
+        ("calc/calc.go", stub),
+        ("calc/f_test.go", &one),
+        ("calc/minus_test.go", &other),
+        ("calc/example_test.go", example),
+    ];
+    let place = Place::new(&files);
+    let judged = |body: &str| {
+        let group = |file: &str| (place.tests("calc/calc.go", file), file.to_owned());
+        let (file, folder) = (place.path().join("calc/calc.go"), place.path().join("calc"));
+        let package = Tests::Project(Project::around(&file, Some(&folder)).unwrap());
+        let tests = Tests::FirstOf(vec![group("calc/f_test.go"), (package, "calc".to_owned())]);
+        let program = stub.replacen("{\n", &format!("{{\n\t{body}\n"), 1);
+        let (stub, entry_point) = (Some(stub.to_owned()), Some("F".to_owned()));
+        let verdict = place.judge(&runner, &Trial { stub, entry_point, ..trial(Language::Go, &program, tests) });
+        (verdict.status, verdict.message)
+    };
+    assert_eq!(judged("return 2 * x"), (Status::Passed, "1 test".to_owned()));
+    let minus = (Status::Failed, "TestMinus: minus_test.go:7: no".to_owned());
+    assert_eq!(judged("if x < 0 {\n\t\treturn 0\n\t}\n\treturn 2 * x"), minus);
 }

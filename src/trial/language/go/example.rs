@@ -92,7 +92,7 @@ impl Example {
         let function = function(name);
         // A failure names the line of the example.
         format!(
-            "//line :{line}:1\nfunc {function}(t *{secret}.T) {{ {secret}.Example(t, {name}, {output}, {is_unordered}) }}\n"
+            "//line :{line}:1\nfunc {function}(t *{secret}t.T) {{ {secret}.Example(t, {name}, {output}, {is_unordered}) }}\n"
         )
     }
 }
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(told, expected);
         assert_eq!(
             found[1].as_test("g"),
-            "//line :14:1\nfunc TestTheExampleG_other(t *g.T) { g.Example(t, ExampleG_other, \" b\\na\", true) }\n"
+            "//line :14:1\nfunc TestTheExampleG_other(t *gt.T) { g.Example(t, ExampleG_other, \" b\\na\", true) }\n"
         );
     }
 

@@ -42,6 +42,7 @@ pub const ROW: LanguageRow = LanguageRow {
     tests: Marks {
         about: |path| Some(path.file_stem()?.to_str()?.strip_suffix("_test")?.to_owned()),
         begins: &["func Test", "func Fuzz", "func Example"],
+        are_one_program: true,
         // The version of Go does not matter here.
         is_left_out: |path, text| {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -62,12 +63,11 @@ fn zero(target: &Target) -> Vec<String> {
     target.returned().map_or_else(Vec::new, |types| before(target, &format!("return {}", values(types))))
 }
 
-/// Statements before the code of the function, so that imports which only it uses are used; and without it, as
-/// it may not compile.
+/// Statements alone, and before the code of the function: imports that only it uses have to be used.
 fn before(target: &Target, statements: &str) -> Vec<String> {
-    let own = target.text.get(target.body.clone()).unwrap_or_default();
-    let alone = statements.to_owned();
-    if own.trim().is_empty() { vec![alone] } else { vec![format!("{statements}\n{}", own.trim_matches('\n')), alone] }
+    let own = target.text.get(target.body.clone()).unwrap_or_default().trim_matches('\n');
+    let with_own = (!own.trim().is_empty()).then(|| format!("{statements}\n{own}"));
+    [statements.to_owned()].into_iter().chain(with_own).collect()
 }
 
 const RECIPE: Recipe = Recipe {

@@ -44,11 +44,12 @@ fn tags_of(flags: &str) -> Vec<String> {
     tags.split(',').map(|tag| tag.trim_matches(['\'', '"'])).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
 }
 
-/// The tests of a file in its module.
+/// The tests of a file in its module, or those of a package.
 pub struct Suite {
-    /// The tests file, relative to the root.
-    pub file: PathBuf,
-    pub text: String,
+    /// The tests file, or the folder of the package, relative to the root.
+    pub place: PathBuf,
+    /// The tests files and their texts.
+    pub files: Vec<(PathBuf, String)>,
     /// The file with the candidate, relative to the root.
     pub program: PathBuf,
     /// The package of the tests file.
@@ -64,9 +65,9 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// The tests of the file, by name.
+    /// The tests, by name.
     pub fn names(&self) -> Vec<String> {
-        guarded(&self.text, "").1
+        self.files.iter().flat_map(|(_, text)| guarded(text, "").1).collect()
     }
 
     /// Patterns for the subtests to run, one for each level. A level left open by one test is open for all.
@@ -87,13 +88,21 @@ impl Suite {
         // The candidate's package imports the guard, so that the guard comes up first.
         let beside = self.program.with_file_name(format!("{secret}.go"));
         copy.put(&beside, &format!("package {}\n\nimport _ \"{import}\"\n", self.package))?;
-        let (text, _) = guarded(&self.text, secret);
-        copy.put(&self.file, &with_import(&text, &import))
+        for (file, text) in &self.files {
+            let (text, _) = guarded(text, secret);
+            let text = with_import(&text, &format!("\"{import}\""));
+            // Examples are made tests, for which their file need not have the library's package.
+            let has_examples = text.contains(&format!("*{secret}t.T"));
+            let testing = || with_import(&text, &format!("{secret}t \"testing\""));
+            copy.put(file, &if has_examples { testing() } else { text.clone() })?;
+        }
+        Ok(())
     }
 
     /// The folder of the tests, relative to the root.
     fn folder(&self) -> &Path {
-        self.file.parent().unwrap_or(Path::new(""))
+        let (file, _) = &self.files[0];
+        file.parent().unwrap_or(Path::new(""))
     }
 }
 

@@ -49,12 +49,13 @@ pub fn run(
     if project.tests.as_ref() == Some(&project.file) {
         return Ok(Verdict::not_run("examples in Go's documentation are not run: give the tests as a file"));
     }
-    let suite = suite_of(project)?;
+    let suite = suite_of(project, go.version.1)?;
     let base = at.projects.base(project)?;
     let own = base.read(&project.file).unwrap_or_default();
     let lone = project.lone.as_ref().map(|_| with_package(&trial.program, &suite.package));
     let candidate = lone.as_deref().unwrap_or(&trial.program);
-    for (file, text) in [(&suite.file, &suite.text), (&suite.program, &own)] {
+    let files = suite.files.iter().map(|(file, text)| (file, text)).chain([(&suite.program, &own)]);
+    for (file, text) in files {
         let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         if let Some(why) = unmet_go_constraint(stem, text, go.version.1, module::tags()) {
             return Ok(Verdict::not_run(&format!("Go leaves out {} here: {why}", file.display())));
@@ -63,12 +64,12 @@ pub fn run(
     let mut names = suite.names();
     let top = |name: &String| name.split('/').next().unwrap_or_default().to_owned();
     if let Some(asked) = suite.only.iter().find(|asked| !names.contains(&top(asked))) {
-        return Ok(no_such_test(asked, &suite.file, &names));
+        return Ok(no_such_test(asked, &suite.place, &names));
     }
     let tops: Vec<String> = suite.only.iter().map(top).collect();
     names.retain(|name| tops.is_empty() || tops.contains(name));
     if names.is_empty() {
-        let file = suite.file.display();
+        let file = suite.place.display();
         return Ok(Verdict::not_run(&format!(
             "no functions of the form TestName(t *testing.T), and no examples that say their output, found in {file}"
         )));
@@ -142,7 +143,7 @@ pub fn run(
     };
     let parts = suite.only.iter().map(|asked| asked.replace(' ', "_"));
     if let Some(asked) = parts.into_iter().find(|asked| run.ended == Ended::Exited(0) && !is_there(asked)) {
-        return Ok(no_such_test(&asked, &suite.file, &baseline.wanted));
+        return Ok(no_such_test(&asked, &suite.place, &baseline.wanted));
     }
     let evidence = Evidence {
         wanted: baseline.wanted.clone(),
@@ -165,7 +166,7 @@ impl BuildFolders {
         program: &str,
     ) -> Result<Arc<Built>, TrialError> {
         let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (project.root.clone(), project.file.clone(), runs.suite.file.clone());
+        let key = (project.root.clone(), project.file.clone(), runs.suite.place.clone());
         if !folders.get(&key).is_some_and(|place| Arc::ptr_eq(&place.base, base)) {
             // The old program may be in the folder.
             drop(folders.remove(&key));
@@ -215,20 +216,21 @@ fn guard_name(cache: Option<&Path>) -> Result<String, TrialError> {
     Ok(name)
 }
 
-/// The tests of a file of a project.
-fn suite_of(project: &Project) -> Result<Suite, TrialError> {
-    let file = project.tests.clone().unwrap_or_default();
+/// The tests of a file of a project, or of all files of a package.
+fn suite_of(project: &Project, minor: u32) -> Result<Suite, TrialError> {
+    let place = project.tests.clone().unwrap_or_default();
     let read = |path: &Path| {
         fs::read_to_string(project.root.join(path))
             .map_err(|e| TrialError::Sandbox(format!("{} cannot be read: {e}", project.root.join(path).display())))
     };
-    if !file.to_string_lossy().ends_with("_test.go") {
+    let files = if project.is_suite() { files_of(project, &place, minor) } else { vec![place.clone()] };
+    let Some(file) = files.first().filter(|file| file.to_string_lossy().ends_with("_test.go")) else {
         return Err(TrialError::Interpreter(format!(
             "{} is no tests file of its module: give it a name that ends in _test.go, or give the tests as --test-command",
-            file.display()
+            place.display()
         )));
-    }
-    let module = module_of(project, &file).filter(|module| module_of(project, &project.file).as_ref() == Some(module));
+    };
+    let module = module_of(project, file).filter(|module| module_of(project, &project.file).as_ref() == Some(module));
     let module = module.ok_or_else(|| {
         TrialError::Interpreter(format!(
             "{} and {} are not of one module: give the tests as --test-command",
@@ -241,10 +243,25 @@ fn suite_of(project: &Project) -> Result<Suite, TrialError> {
     let path = module_path(&manifest).ok_or_else(|| {
         TrialError::Interpreter(format!("{} names no module", project.root.join(&module).join("go.mod").display()))
     })?;
-    let text = read(&file)?;
+    let texts = files.iter().map(|file| Ok((file.clone(), read(file)?)));
+    let files = texts.collect::<Result<Vec<_>, TrialError>>()?;
     let package = package_of(&read(&project.file)?).unwrap_or("main").to_owned();
     let (asked, program, only) = (asked.unwrap_or(0), project.file.clone(), project.only.clone());
-    Ok(Suite { file, text, program, package, module, path, asked, only })
+    Ok(Suite { place, files, program, package, module, path, asked, only })
+}
+
+/// The tests files of a package that this Go compiles here.
+fn files_of(project: &Project, folder: &Path, minor: u32) -> Vec<PathBuf> {
+    let entries = fs::read_dir(project.root.join(folder)).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_compiled = |name: &String| {
+        let Some(stem) = name.strip_suffix(".go").filter(|stem| stem.ends_with("_test")) else { return false };
+        let text = files::text(&project.root.join(folder).join(name), files::TEXT).unwrap_or_default();
+        !name.starts_with(['.', '_']) && unmet_go_constraint(stem, &text, minor, module::tags()).is_none()
+    };
+    let mut files: Vec<PathBuf> = names.filter(is_compiled).map(|name| folder.join(name)).collect();
+    files.sort();
+    files
 }
 
 /// The folder of the module that a file belongs to.

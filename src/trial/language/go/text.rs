@@ -27,12 +27,12 @@ pub fn package_of(text: &str) -> Option<&str> {
     text.get(package_at(&blanked(Language::Go, text))?)
 }
 
-/// The text with one more import, on the line of its package clause.
+/// The text with one more import, a path in quotes with a name in front or without, on the line of its package clause.
 pub fn with_import(text: &str, import: &str) -> String {
     let Some(Range { end, .. }) = package_at(&blanked(Language::Go, text)) else { return text.to_owned() };
     // The line of the package clause may hold more.
     let rest = text[end..].trim_start_matches(' ').strip_prefix(';').unwrap_or(&text[end..]);
-    format!("{}; import \"{import}\"; {rest}", &text[..end])
+    format!("{}; import {import}; {rest}", &text[..end])
 }
 
 /// The text with a guard call at the beginning of every test function and with tests for its examples, and
@@ -117,10 +117,10 @@ mod tests {
     #[test]
     fn the_import_stands_on_the_line_of_the_package() {
         assert_eq!(
-            with_import("// package x\n\npackage a_test // b\nimport \"c\"\n", "m/g"),
+            with_import("// package x\n\npackage a_test // b\nimport \"c\"\n", "\"m/g\""),
             "// package x\n\npackage a_test; import \"m/g\";  // b\nimport \"c\"\n"
         );
-        assert_eq!(with_import("package a; func f() {}", "g"), "package a; import \"g\";  func f() {}");
+        assert_eq!(with_import("package a; func f() {}", "x \"g\""), "package a; import x \"g\";  func f() {}");
         assert_eq!(module_path("// a\nmodule  example.com/x // c\n\ngo 1.19\n").unwrap(), "example.com/x");
         assert_eq!((module_path("module \"x\"\n"), module_path("go 1.19\n")), (Some("x".to_owned()), None));
     }
