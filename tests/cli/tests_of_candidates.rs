@@ -171,7 +171,7 @@ fn tests_that_were_found_and_never_end_are_left_out_and_named() {
 #[test]
 fn a_pass_is_held_against_the_other_tests_of_the_project() {
     let world = World::new();
-    let double = |text: &str| world.file("mine/right.py", &format!("def double(x):\n    return {text}\n"));
+    let double = |text: &str| world.file("mine/right.py", format!("def double(x):\n    return {text}\n"));
     let file = double("2 * x if x > 0 else 0");
     world.file("mine/setup.cfg", "");
     world.file("mine/conftest.py", "");

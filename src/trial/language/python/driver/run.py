@@ -519,7 +519,8 @@ def with_pytest(run, pytest, names, parts, settings):
     # If no test marks some of them as expected failures, code under test did.
     texts = map(text_of, settings + (of_suite if is_suite else [path]))
     expects_failures = any("xfail" in text or "expectedFailure" in text for text in texts)
-    begun, named = monotonic(), (run.function or "").split(".")
+    begun, named = monotonic(), set((run.function or "").split("."))
+    named |= {word for part in named for word in part.split("_") if len(word) > 2}
 
     class Plugin:
         @pytest.hookimpl(hookwrapper=True)
@@ -547,9 +548,10 @@ def with_pytest(run, pytest, names, parts, settings):
             elif is_suite and only:
                 items[:] = [item for item in items if item.nodeid in only]
             elif is_suite:
-                # Those of files with its name, or its class's, come first: the others may take too long.
-                speaks = {file: any(part in text_of(file) for part in named) for file in {str(item.fspath) for item in items}}
-                items.sort(key=lambda item: not speaks[str(item.fspath)])
+                # Those of files that speak of it come first, by its name and the words in it: the others may take too long.
+                places = {str(item.fspath) for item in items}
+                places = {place: sum(part in text_of(place) for part in named) for place in places}
+                items.sort(key=lambda item: -places[str(item.fspath)])
 
         def pytest_runtest_makereport(self, item, call):
             error = call.excinfo.value if call.excinfo is not None else None
