@@ -12,7 +12,7 @@ use super::asking::{Ending, Stream, chunks};
 use super::client::{Client, Connection};
 
 /// Shortest time of writing that a speed is told of, and its least share of all the time.
-const MEASURABLE: Duration = Duration::from_millis(10);
+const MEASURABLE: Duration = Duration::from_millis(100);
 const SHARE: u32 = 50;
 
 /// Messages of a thread that reads a stream.
