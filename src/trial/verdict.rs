@@ -266,10 +266,9 @@ impl Verdict {
     pub fn explained(self, protection: &Protection, is_withheld: impl Fn(&str) -> bool) -> Self {
         let words = self.message.to_lowercase();
         let is_refused = ["operation not permitted", "eperm"].iter().any(|error| words.contains(error));
-        let is_lookup = LOOKUPS.iter().any(|error| words.contains(error));
+        let is_lookup = self.is_lookup();
         let tier = &protection.tier;
-        let key = self.message.split("KeyError: '").nth(1).and_then(|rest| rest.split('\'').next());
-        let why = match key.filter(|name| is_withheld(name)) {
+        let why = match self.missing_key().filter(|name| is_withheld(name)) {
             _ if self.has_passed() => return self,
             _ if is_lookup => "tests have no network, and reach no other machine".to_owned(),
             Some(name) => format!("the variable {name} of your environment is withheld from tests"),
@@ -286,7 +285,19 @@ impl Verdict {
     /// Returns true if the failure may be one of this machine, or of the sandbox: a file, a program or another
     /// machine that a test wants and does not get.
     pub(super) fn is_of_machine(&self) -> bool {
-        OF_MACHINE.iter().any(|error| self.message.contains(error))
+        let is_variable = || self.missing_key().is_some_and(|name| std::env::var_os(name).is_some());
+        self.is_lookup() || is_variable() || OF_MACHINE.iter().any(|error| self.message.contains(error))
+    }
+
+    /// Returns true if a test looked for another machine.
+    fn is_lookup(&self) -> bool {
+        let words = self.message.to_lowercase();
+        LOOKUPS.iter().any(|error| words.contains(error))
+    }
+
+    /// The key of a failed lookup, which may be a variable of the environment.
+    fn missing_key(&self) -> Option<&str> {
+        self.message.split("KeyError: '").nth(1).and_then(|rest| rest.split('\'').next())
     }
 
     /// The verdict of tests that cannot be run or fail for the same reason without the candidate.

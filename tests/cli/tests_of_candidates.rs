@@ -187,9 +187,12 @@ fn a_pass_is_held_against_the_other_tests_of_the_project() {
     double("2 * x");
     // What a test wants of its machine is not the candidate's.
     let asks = "from right import double\n\n\ndef test_file():\n    open('/no/such/file').read(double(1))\n";
-    world.file("mine/test_asks.py", asks);
-    let verdict = test().code(0).json();
-    assert_eq!(verdict["tests"], TESTS_OF_RIGHT, "{verdict}");
+    let looks = "from right import double\nimport socket\n\n\ndef test_net():\n    double(1)\n    socket.getaddrinfo('a.example', 80)\n";
+    for asks in [asks, looks] {
+        world.file("mine/test_asks.py", asks);
+        let verdict = test().code(0).json();
+        assert_eq!(verdict["tests"], TESTS_OF_RIGHT, "{verdict}");
+    }
 }
 
 const TESTS_OF_RIGHT: &str = "test_right.py (named after right.py, calls double)";
