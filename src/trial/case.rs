@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::language::Wrong;
+use super::language::VacuityBody;
 use super::project::Project;
 use crate::code::{Place, Target};
 use crate::language::Language;
@@ -110,9 +110,9 @@ impl Trial {
 
     /// The user's text with bodies that do nothing right; empty if there are none for this function. `None`
     /// like [`Trial::with_body`].
-    pub(super) fn with_wrong(&self, wrong: &Wrong) -> Option<Vec<String>> {
+    pub(super) fn with_vacuity_body(&self, body: &VacuityBody) -> Option<Vec<String>> {
         let target = self.held_target()?;
-        Some((wrong.bodies)(&target).iter().map(|body| target.with_body(body)).collect())
+        Some((body.statements)(&target).iter().map(|statements| target.with_body(statements)).collect())
     }
 
     /// The function under test, in the user's own text if it is there.

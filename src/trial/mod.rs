@@ -208,6 +208,11 @@ pub fn tested_stem(language: Language, path: &Path) -> Option<String> {
     (language::row(language).tests.about)(path)
 }
 
+/// Returns true if a variable of the user's environment is withheld from tests.
+fn is_withheld(name: &str) -> bool {
+    std::env::var_os(name).is_some() && !VARIABLES.contains(&name)
+}
+
 /// Time limit factor of the tests that were found: after it no further ones are tried.
 const PATIENCE_WITH_GROUPS: u32 = 6;
 
@@ -297,7 +302,6 @@ impl Runner {
         let begun = Instant::now();
         let tests = self.laid_out(trial, &trial.tests)?;
         let verdict = self.first_sensitive(&Trial { tests, ..trial.clone() }, cancel)?;
-        let is_withheld = |name: &str| std::env::var_os(name).is_some() && !VARIABLES.contains(&name);
         let verdict = verdict.explained(self.protection(), is_withheld);
         Ok(Verdict { waited_ms: begun.elapsed().as_millis().try_into().unwrap_or(u32::MAX), ..verdict })
     }
@@ -411,7 +415,7 @@ impl Runner {
             let trial = Trial { tests: tests.clone(), ..trial.clone() };
             // Tests that cannot be run, or take too long, leave the pass as it is.
             let Ok(verdict) = self.compared(at, &trial, true, false) else { continue };
-            let is_of_code = verdict.failed.is_some() && !verdict.is_of_machine();
+            let is_of_code = verdict.failed.is_some() && !verdict.is_of_machine(is_withheld);
             if is_of_code || verdict.status == Status::Tampered {
                 return verdict.of_other_tests(label);
             }

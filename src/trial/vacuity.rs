@@ -79,13 +79,13 @@ impl Checks {
         }
         let Some(name) = &trial.entry_point else { return Ok(verdict) };
         let all = language::row(trial.language).bodies;
-        let programs: Option<Vec<Vec<String>>> = all.iter().map(|wrong| trial.with_wrong(wrong)).collect();
+        let programs: Option<Vec<Vec<String>>> = all.iter().map(|body| trial.with_vacuity_body(body)).collect();
         let Some(programs) = programs else { return Ok(verdict) };
         let with = |program: &String| Trial { program: program.clone(), ..trial.clone() };
         let noticed = [Noticed::Both, Noticed::Raising];
         let find = || {
             let (mut vacuous, mut is_sure) = (Vec::new(), true);
-            for ((wrong, programs), noticed) in all.iter().zip(&programs).zip(noticed) {
+            for ((body, programs), noticed) in all.iter().zip(&programs).zip(noticed) {
                 if verdict.noticed >= noticed {
                     break;
                 }
@@ -96,7 +96,7 @@ impl Checks {
                 is_sure &= has_ended(&ended);
                 // Tests may take long. If they fail with one body, the other is not tried.
                 if ended.has_passed() {
-                    vacuous.push(wrong.what.to_owned());
+                    vacuous.push(body.what.to_owned());
                 } else if ended.status != Status::Error {
                     break;
                 }
@@ -141,7 +141,7 @@ impl Checks {
             Some((name, why)) => format!("{name}: {why}"),
             None => verdict.message.clone(),
         };
-        let Some(mut programs) = trial.with_wrong(&row.bodies[1]) else { return Ok(verdict) };
+        let Some(mut programs) = trial.with_vacuity_body(&row.bodies[1]) else { return Ok(verdict) };
         if verdict.status == Status::Error {
             // Code that cannot be compiled is to be the candidate's, and not the user's old code.
             programs.truncate(1);

@@ -22,6 +22,12 @@ const LOOKUPS: &[&str] = &[
     "failure in name resolution", "getaddrinfo e", "no such host", "failed to lookup address",
     "network is unreachable", "connect enetunreach", "gaierror", "name or service not known", "server misbehaving",
 ];
+/// Errors of tests that want something of their machine.
+const OF_MACHINE: &[&str] = &[
+    "BlockingIOError", "Connection refused", "ConnectionError", "ConnectionRefusedError", "EACCES", "ECONNREFUSED",
+    "ENOENT", "EPERM", "EROFS", "FileNotFoundError", "No such file", "OSError", "Permission denied", "PermissionError",
+    "TimeoutError", "executable file not found", "no such file", "operation not permitted", "permission denied",
+];
 /// Most tests of one verdict that are kept by name.
 const MOST_CHECKS: usize = 500;
 /// Most marks of one verdict.
@@ -283,9 +289,9 @@ impl Verdict {
     }
 
     /// Returns true if the failure may be one of this machine, or of the sandbox: a file, a program or another
-    /// machine that a test wants and does not get.
-    pub(super) fn is_of_machine(&self) -> bool {
-        let is_variable = || self.missing_key().is_some_and(|name| std::env::var_os(name).is_some());
+    /// machine that a test wants and does not get, or a variable that is withheld.
+    pub(super) fn is_of_machine(&self, is_withheld: impl Fn(&str) -> bool) -> bool {
+        let is_variable = || self.missing_key().is_some_and(is_withheld);
         self.is_lookup() || is_variable() || OF_MACHINE.iter().any(|error| self.message.contains(error))
     }
 
@@ -311,13 +317,6 @@ impl Verdict {
         Self { status: Status::NotRun, message: clean_line(&message, COLUMNS), ..self }
     }
 }
-
-/// Errors of tests that want something of their machine.
-const OF_MACHINE: &[&str] = &[
-    "BlockingIOError", "Connection refused", "ConnectionError", "ConnectionRefusedError", "EACCES", "ECONNREFUSED",
-    "ENOENT", "EPERM", "EROFS", "FileNotFoundError", "No such file", "OSError", "Permission denied", "PermissionError",
-    "TimeoutError", "executable file not found", "no such file", "operation not permitted", "permission denied",
-];
 
 /// The verdict. If an interpreter did not start, the sandbox is at fault, not the code.
 pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialError> {

@@ -185,7 +185,7 @@ fn a_pass_is_held_against_the_other_tests_of_the_project() {
     let told = (&verdict["status"], verdict["message"].as_str().unwrap(), verdict["tests"].as_str().unwrap());
     assert!(told.0 == "failed" && told.1.contains("test_twice") && told.2.contains("all tests"), "{verdict}");
     double("2 * x");
-    // What a test wants of its machine is not the candidate's.
+    // A failure that a test's machine causes does not overrule the pass.
     let asks = "from right import double\n\n\ndef test_file():\n    open('/no/such/file').read(double(1))\n";
     let looks = "from right import double\nimport socket\n\n\ndef test_net():\n    double(1)\n    socket.getaddrinfo('a.example', 80)\n";
     for asks in [asks, looks] {

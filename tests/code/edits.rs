@@ -11,11 +11,14 @@ fn target(file: &str, language: Language, name: &str) -> Target {
 
 /// The file with the function of an answer in it.
 fn taken(file: &str, language: Language, name: &str, answer: &str) -> String {
-    taken_as_said(file, language, name, &format!("Here it is:\n```{}\n{answer}```\nDone.", language.name()))
+    let fenced = format!("Here it is:\n```{}\n{answer}```\nDone.", language.name());
+    let (program, is_early) = taken_as_said(file, language, name, &fenced);
+    assert!(is_early, "all of it is read as it streams: {program}");
+    program
 }
 
-/// The file with the function of an answer in it, fences and all.
-fn taken_as_said(file: &str, language: Language, name: &str, fenced: &str) -> String {
+/// The file with the function of a whole answer in it, and true if all of the function was read as it streamed.
+fn taken_as_said(file: &str, language: Language, name: &str, fenced: &str) -> (String, bool) {
     let target = target(file, language, name);
     let (candidate, ended) = target.requested().read(fenced, true);
     assert!(ended, "{candidate}");
@@ -34,7 +37,7 @@ fn taken_as_said(file: &str, language: Language, name: &str, fenced: &str) -> St
     // Taken, it is read back as it is.
     let program = target.splice(&candidate);
     assert_eq!(String::from_utf8(target.splice_bytes(&candidate)).unwrap(), program);
-    program
+    (program, seen == candidate)
 }
 
 #[test]
@@ -251,8 +254,8 @@ fn broken_files_are_changed_in_one_place_or_not_at_all() {
     }
 }
 
-/// The file with the function of an answer of several blocks in it.
-fn taken_of(file: &str, language: Language, name: &str, blocks: &[&str]) -> String {
+/// [`taken_as_said`], of an answer of several blocks.
+fn taken_of(file: &str, language: Language, name: &str, blocks: &[&str]) -> (String, bool) {
     let answer = blocks.iter().flat_map(|block| ["And:\n```", language.name(), "\n", *block, "```\n"]);
     taken_as_said(file, language, name, &(answer.collect::<String>() + "Done."))
 }
@@ -263,18 +266,20 @@ fn helpers_come_from_the_other_blocks_of_an_answer() {
     let body = "def f(n):\n    return twice(n)\n";
     let helper = "def twice(n):\n    return 2 * n\n";
     let wanted = format!("{helper}\n\n{body}");
-    assert_eq!(taken_of(file, Language::Python, "f", &[helper, body]), wanted);
-    assert_eq!(taken_of(file, Language::Python, "f", &[body, helper]), wanted);
-    assert_eq!(taken_of(file, Language::Python, "f", &[body, "print(f(2))\n", helper]), wanted);
-    // What is nowhere is waited for until the end.
-    assert_eq!(taken_of(file, Language::Python, "f", &[body, "print(f(2))\n"]), body);
+    let early = (wanted, true);
+    assert_eq!(taken_of(file, Language::Python, "f", &[helper, body]), early);
+    assert_eq!(taken_of(file, Language::Python, "f", &[body, helper]), early);
+    assert_eq!(taken_of(file, Language::Python, "f", &[body, "print(f(2))\n", helper]), early);
+    // A helper that no block has is waited for until the end.
+    assert_eq!(taken_of(file, Language::Python, "f", &[body, "print(f(2))\n"]).0, body);
     // A function of another name is the requested one if there is no other.
     let other = body.replace("f(n)", "g(n)");
-    assert_eq!(taken_of(file, Language::Python, "f", &["print(1)\n", &other]).replace("f(n)", "g(n)"), other);
+    assert_eq!(taken_of(file, Language::Python, "f", &["print(1)\n", &other]), (body.to_owned(), false));
     let file = "package p\n\nfunc f(n int) int {\n}\n";
     let (body, helper) =
         ("func f(n int) int {\n\treturn twice(n)\n}\n", "func twice(n int) int {\n\treturn 2 * n\n}\n");
-    assert_eq!(taken_of(file, Language::Go, "f", &[helper, body]), format!("package p\n\n{helper}\n{body}"));
+    let wanted = (format!("package p\n\n{helper}\n{body}"), true);
+    assert_eq!(taken_of(file, Language::Go, "f", &[helper, body]), wanted);
 }
 
 #[test]

@@ -4,11 +4,12 @@ use crate::code::known::Known;
 
 pub(super) const KNOWN: Known = Known {
     builtins: &[
-        "append", "any", "bool", "byte", "cap", "case", "chan", "clear", "close", "comparable", "complex",
-        "complex128", "complex64", "copy", "defer", "delete", "error", "float32", "float64", "for", "func", "go", "if",
-        "imag", "int", "int16", "int32", "int64", "int8", "interface", "len", "make", "map", "max", "min", "new",
-        "panic", "print", "println", "range", "real", "recover", "return", "rune", "select", "string", "struct",
-        "switch", "type", "uint", "uint16", "uint32", "uint64", "uint8", "uintptr",
+        "any", "append", "bool", "byte", "cap", "case", "chan", "clear", "close", "comparable", "complex",
+        "complex128", "complex64", "const", "copy", "defer", "delete", "error", "float32", "float64", "for", "func",
+        "go", "if", "imag", "import", "int", "int16", "int32", "int64", "int8", "interface", "len", "make", "map",
+        "max", "min", "new", "package", "panic", "print", "println", "range", "real", "recover", "return", "rune",
+        "select", "string", "struct", "switch", "type", "uint", "uint16", "uint32", "uint64", "uint8", "uintptr",
+        "var",
     ],
     library: &[
         "bufio", "bytes", "cmp", "context", "errors", "fmt", "hash/fnv", "io", "log", "maps", "math", "math/big",

@@ -33,7 +33,7 @@ pub struct LanguageRow {
     /// Uses in code that no function needs.
     pub suspicious: Table,
     /// Bodies that do nothing right: one that returns nothing, or zero values, and one that raises.
-    pub bodies: [Wrong; 2],
+    pub bodies: [VacuityBody; 2],
     /// Compiler messages about imports that only the body uses: such an error is the body's.
     pub of_bodies: &'static [&'static str],
     /// True if it is known which tests call the function, by the run without the candidate or by further
@@ -52,11 +52,11 @@ pub struct LanguageRow {
 
 /// A body that does nothing right.
 #[derive(Clone, Copy, Debug)]
-pub struct Wrong {
+pub struct VacuityBody {
     /// A word of what it does.
     pub what: &'static str,
     /// Its statements for a function; where there are several, the first that can be compiled is used.
-    pub bodies: fn(&Target) -> Vec<String>,
+    pub statements: fn(&Target) -> Vec<String>,
 }
 
 /// For languages whose examples are no tests of their own.

@@ -390,10 +390,13 @@ mod tests {
         };
         let hit = |projects: &Projects, project: &Project, seconds: u64| {
             let limits = Limits { wall: Duration::from_secs(seconds), ..Limits::default() };
-            let bounds = Bounds { limits, patience: 2, cache: Some(&cache), prepares: false, cancel: &cancel };
+            // All tests have no more than their own factor.
+            let (patience, factor) = if project.is_suite() { (PATIENCE, PATIENCE_WITH_ALL) } else { (2, 2) };
+            let bounds = Bounds { limits, patience, cache: Some(&cache), prepares: false, cancel: &cancel };
             let programs = Programs { without: Some("without"), probes: None, candidate: "x = 2\n" };
             let error = evidence(projects, project, programs, bounds, once).unwrap_err();
-            assert!(error.to_string().contains(&format!("no result after {} s", seconds * 2)), "{error}");
+            let hit = format!("no result after {} s", seconds * u64::from(factor));
+            assert!(error.to_string().contains(&hit), "{error}");
             runs.load(Ordering::Relaxed)
         };
         let projects = Projects::default();

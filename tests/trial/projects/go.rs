@@ -243,27 +243,37 @@ fn a_go_file_on_its_own_is_judged_as_in_a_module() {
     assert_eq!(judged("return y").1, "./f.go:2:9: undefined: y");
 }
 
+/// A tests file with a test that fails under this condition.
+fn failing_if(name: &str, condition: &str) -> String {
+    format!(
+        "package calc\n\nimport \"testing\"\n\nfunc Test{name}(t *testing.T) {{\n\tif {condition} {{\n\t\tt.Fatal(\"no\")\n\t}}\n}}\n"
+    )
+}
+
+/// The verdict of a body of the first function of `calc/calc.go` by the first of these tests that decide.
+fn first_of(runner: &Runner, place: &Place, name: &str, tests: &[&str], body: &str) -> (Status, String) {
+    let (file, stub) = (place.path().join("calc/calc.go"), place.text("calc/calc.go"));
+    let group = |tests: &&str| {
+        let project = Project::around(&file, Some(&place.path().join(tests))).unwrap();
+        (Tests::Project(project), (*tests).to_owned())
+    };
+    let tests = Tests::FirstOf(tests.iter().map(group).collect());
+    let program = stub.replacen("{\n", &format!("{{\n\t{body}\n"), 1);
+    let (stub, entry_point) = (Some(stub), Some(name.to_owned()));
+    let verdict = place.judge(runner, &Trial { stub, entry_point, ..trial(Language::Go, &program, tests) });
+    (verdict.status, verdict.message)
+}
+
 /// Tests that pass with zero values as well leave it to the next that were found.
 #[test]
 fn go_tests_that_only_reach_the_function_do_not_decide() {
     let Some(runner) = runner(Language::Go) else { return };
     let stub = "package calc\n\nfunc leads(text string) bool {\n}\n\nfunc Parse(text string) bool {\n\treturn !leads(text)\n}\n";
-    let test = |name: &str, condition: &str| {
-        format!(
-            "package calc\n\nimport \"testing\"\n\nfunc Test{name}(t *testing.T) {{\n\tif {condition} {{\n\t\tt.Fatal(\"no\")\n\t}}\n}}\n"
-        )
-    };
-    let (one, other) = (test("Parse", "!Parse(\"12\")"), test("Invalid", "Parse(\"012\")"));
+    let (one, other) = (failing_if("Parse", "!Parse(\"12\")"), failing_if("Invalid", "Parse(\"012\")"));
     let files = [GO_MOD, ("calc/calc.go", stub), ("calc/parse_test.go", &one), ("calc/invalid_test.go", &other)];
     let place = Place::new(&files);
-    let judged = |body: &str| {
-        let group = |file: &str| (place.tests("calc/calc.go", file), file.to_owned());
-        let tests = Tests::FirstOf(vec![group("calc/parse_test.go"), group("calc/invalid_test.go")]);
-        let program = stub.replacen("{\n", &format!("{{\n\t{body}\n"), 1);
-        let (stub, entry_point) = (Some(stub.to_owned()), Some("leads".to_owned()));
-        let verdict = place.judge(&runner, &Trial { stub, entry_point, ..trial(Language::Go, &program, tests) });
-        (verdict.status, verdict.message)
-    };
+    let tests = ["calc/parse_test.go", "calc/invalid_test.go"];
+    let judged = |body: &str| first_of(&runner, &place, "leads", &tests, body);
     assert_eq!(judged("return text[0] == '0'"), (Status::Passed, "1 test".to_owned()));
     assert_eq!(judged("return false"), (Status::Failed, "TestInvalid: invalid_test.go:7: no".to_owned()));
 }
@@ -273,12 +283,7 @@ fn go_tests_that_only_reach_the_function_do_not_decide() {
 fn go_tests_of_a_package_overrule_a_pass() {
     let Some(runner) = runner(Language::Go) else { return };
     let stub = "package calc\n\nfunc F(x int) int {\n}\n";
-    let test = |name: &str, condition: &str| {
-        format!(
-            "package calc\n\nimport \"testing\"\n\nfunc Test{name}(t *testing.T) {{\n\tif {condition} {{\n\t\tt.Fatal(\"no\")\n\t}}\n}}\n"
-        )
-    };
-    let (one, other) = (test("F", "F(1) != 2"), test("Minus", "F(-1) != -2"));
+    let (one, other) = (failing_if("F", "F(1) != 2"), failing_if("Minus", "F(-1) != -2"));
     let example = "package calc_test\n\nimport \"example.com/doubling/calc\"\n\nfunc ExampleF() {\n\tprintln(calc.F(1))\n\t// Output:\n}\n";
     let manifest = ("go.mod", "module example.com/doubling\n\ngo 1.2\n");
     let files = [
@@ -289,16 +294,7 @@ fn go_tests_of_a_package_overrule_a_pass() {
         ("calc/example_test.go", example),
     ];
     let place = Place::new(&files);
-    let judged = |body: &str| {
-        let group = |file: &str| (place.tests("calc/calc.go", file), file.to_owned());
-        let (file, folder) = (place.path().join("calc/calc.go"), place.path().join("calc"));
-        let package = Tests::Project(Project::around(&file, Some(&folder)).unwrap());
-        let tests = Tests::FirstOf(vec![group("calc/f_test.go"), (package, "calc".to_owned())]);
-        let program = stub.replacen("{\n", &format!("{{\n\t{body}\n"), 1);
-        let (stub, entry_point) = (Some(stub.to_owned()), Some("F".to_owned()));
-        let verdict = place.judge(&runner, &Trial { stub, entry_point, ..trial(Language::Go, &program, tests) });
-        (verdict.status, verdict.message)
-    };
+    let judged = |body: &str| first_of(&runner, &place, "F", &["calc/f_test.go", "calc"], body);
     assert_eq!(judged("return 2 * x"), (Status::Passed, "1 test".to_owned()));
     let minus = (Status::Failed, "TestMinus: minus_test.go:7: no".to_owned());
     assert_eq!(judged("if x < 0 {\n\t\treturn 0\n\t}\n\treturn 2 * x"), minus);

@@ -25,16 +25,19 @@ use crate::code::{Target, unmet_go_constraint};
 use crate::language::Language;
 use crate::trial::language::row::{
     BaselineCache, Context, LanguageRow, Lookup, Marks, Packages, Project, Recipe, Tool, Trial, TrialError,
-    TrialLanguage, Verdict, Wrong, no_examples,
+    TrialLanguage, VacuityBody, Verdict, no_examples,
 };
 
 pub const ROW: LanguageRow = LanguageRow {
     languages: &[Language::Go],
     suspicious: suspicious::TABLE,
     bodies: [
-        Wrong { what: "returns zero values", bodies: zero },
+        VacuityBody { what: "returns zero values", statements: zero },
         // The line is the one that `vacuity` looks for.
-        Wrong { what: "panics", bodies: |target| before(target, "println(\"control: called\")\n\tpanic(\"control\")") },
+        VacuityBody {
+            what: "panics",
+            statements: |target| before(target, "println(\"control: called\")\n\tpanic(\"control\")"),
+        },
     ],
     of_bodies: &["imported and not used", "declared and not used"],
     counts_calls: false,

@@ -90,11 +90,12 @@ impl Suite {
         copy.put(&beside, &format!("package {}\n\nimport _ \"{import}\"\n", self.package))?;
         for (file, text) in &self.files {
             let (text, _) = guarded(text, secret);
-            let text = with_import(&text, &format!("\"{import}\""));
+            let mut text = with_import(&text, &format!("\"{import}\""));
             // Examples are made tests, for which their file need not have the library's package.
-            let has_examples = text.contains(&format!("*{secret}t.T"));
-            let testing = || with_import(&text, &format!("{secret}t \"testing\""));
-            copy.put(file, &if has_examples { testing() } else { text.clone() })?;
+            if text.contains(&format!("*{secret}t.T")) {
+                text = with_import(&text, &format!("{secret}t \"testing\""));
+            }
+            copy.put(file, &text)?;
         }
         Ok(())
     }

@@ -27,7 +27,8 @@ pub fn package_of(text: &str) -> Option<&str> {
     text.get(package_at(&blanked(Language::Go, text))?)
 }
 
-/// The text with one more import, a path in quotes with a name in front or without, on the line of its package clause.
+/// The text with one more import, on the line of its package clause. The import is a path in quotes, with a
+/// name in front or without.
 pub fn with_import(text: &str, import: &str) -> String {
     let Some(Range { end, .. }) = package_at(&blanked(Language::Go, text)) else { return text.to_owned() };
     // The line of the package clause may hold more.

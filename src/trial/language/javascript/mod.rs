@@ -32,7 +32,7 @@ use runtime::Runtime;
 use crate::language::Language;
 use crate::trial::language::row::{
     BaselineCache, Context, Input, LanguageRow, Layout, Lookup, Marks, Observed, Project, Recipe, Tool, Trial,
-    TrialError, TrialLanguage, Verdict, Wrong, no_examples,
+    TrialError, TrialLanguage, VacuityBody, Verdict, no_examples,
 };
 
 /// The body that stands in the place of the function's.
@@ -42,8 +42,8 @@ pub const ROW: LanguageRow = LanguageRow {
     languages: &[Language::JavaScript, Language::TypeScript],
     suspicious: suspicious::TABLE,
     bodies: [
-        Wrong { what: "returns nothing", bodies: |_| vec!["return;".to_owned()] },
-        Wrong { what: "throws", bodies: |_| vec![THROWS.to_owned()] },
+        VacuityBody { what: "returns nothing", statements: |_| vec!["return;".to_owned()] },
+        VacuityBody { what: "throws", statements: |_| vec![THROWS.to_owned()] },
     ],
     of_bodies: &["but its value is never read"],
     counts_calls: true,

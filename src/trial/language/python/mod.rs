@@ -26,15 +26,15 @@ use crate::files;
 use crate::language::Language;
 use crate::trial::language::row::{
     BaselineCache, Context, Input, LanguageRow, Lookup, Marks, Observed, Project, Recipe, Tests, Tool, Trial,
-    TrialError, TrialLanguage, Verdict, Wrong,
+    TrialError, TrialLanguage, VacuityBody, Verdict,
 };
 
 pub const ROW: LanguageRow = LanguageRow {
     languages: &[Language::Python],
     suspicious: suspicious::TABLE,
     bodies: [
-        Wrong { what: "returns nothing", bodies: |_| vec!["return None".to_owned()] },
-        Wrong { what: "raises", bodies: |_| vec!["raise RuntimeError('control')".to_owned()] },
+        VacuityBody { what: "returns nothing", statements: |_| vec!["return None".to_owned()] },
+        VacuityBody { what: "raises", statements: |_| vec!["raise RuntimeError('control')".to_owned()] },
     ],
     of_bodies: &[],
     counts_calls: true,

@@ -36,16 +36,16 @@ use std::path::Path;
 use crate::code::Target;
 use crate::language::Language;
 use crate::trial::language::row::{
-    Context, LanguageRow, Lookup, Marks, Packages, Project, Recipe, Tool, Trial, TrialError, TrialLanguage, Verdict,
-    Wrong,
+    Context, LanguageRow, Lookup, Marks, Packages, Project, Recipe, Tool, Trial, TrialError, TrialLanguage,
+    VacuityBody, Verdict,
 };
 
 pub const ROW: LanguageRow = LanguageRow {
     languages: &[Language::Rust],
     suspicious: suspicious::TABLE,
     bodies: [
-        Wrong { what: "returns default values", bodies: default },
-        Wrong { what: "panics", bodies: |_| vec!["panic!(\"control\")".to_owned()] },
+        VacuityBody { what: "returns default values", statements: default },
+        VacuityBody { what: "panics", statements: |_| vec!["panic!(\"control\")".to_owned()] },
     ],
     of_bodies: &[],
     counts_calls: true,
