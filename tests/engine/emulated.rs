@@ -68,7 +68,8 @@ golden! {
     stablelm_side_by_side: "stablelm-parallel",
 }
 
-/// The windows of the first are shorter than the text, which reaches into the second chunk of attention.
+/// The windows of the first are shorter than the text, which reaches into the second chunk of attention. Each
+/// model runs in three orders, and each order with several models.
 #[test]
 fn rows_are_the_same_in_any_company_and_any_order_of_threads() {
     let cases = [
@@ -81,11 +82,13 @@ fn rows_are_the_same_in_any_company_and_any_order_of_threads() {
         ("gemma4-moe", Dtype::Auto),
         ("gpt-oss", Dtype::Auto),
     ];
-    for (case, dtype) in cases {
+    for (number, (case, dtype)) in cases.into_iter().enumerate() {
         let model = model(case);
         let text = tokens(31, 280);
         let mut expected: Vec<Bits> = Vec::new();
-        for order in 0..ORDERS {
+        let others = ORDERS - 1;
+        let orders = [0, 1 + number % others, 1 + (number + 1) % others];
+        for order in orders {
             let Some(gpu) = gpu(order) else { return };
             let mut network = network(&model, dtype, &gpu);
             let prompt = network.open(250).expect("memory");
@@ -111,6 +114,9 @@ fn rows_are_the_same_in_any_company_and_any_order_of_threads() {
                     );
                 }
                 at += len;
+            }
+            if order != orders[2] {
+                continue;
             }
             // From the beginning, in slabs of another size than the prompt's.
             let again = network.open(280).expect("memory");
@@ -243,10 +249,7 @@ fn drafts_change_nothing_and_greedy_tokens_are_those_of_the_cpu() {
         ("qwen2-sharded", Dtype::Auto),
         ("qwen3-moe", Dtype::F32),
         ("qwen3-5", Dtype::F32),
-        ("qwen3-next", Dtype::F32),
-        ("gemma4", Dtype::F32),
         ("gemma4-e", Dtype::F32),
-        ("gemma4-moe", Dtype::F32),
         ("gpt-oss", Dtype::F32),
     ];
     for (case, dtype) in cases {

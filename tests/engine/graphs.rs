@@ -72,15 +72,7 @@ fn steps(
 /// chosen changes from step to step, and the launches do not.
 #[test]
 fn steps_are_two_graphs_and_one_wait_and_give_the_tokens_of_single_launches() {
-    let cases = [
-        (0, "llama"),
-        (LATE, "llama"),
-        (LATE, "mixtral"),
-        (LATE, "gemma4-moe"),
-        (LATE, "gpt-oss"),
-        (0, "gemma4"),
-        (LATE, "qwen3-5"),
-    ];
+    let cases = [(LATE, "llama"), (LATE, "mixtral"), (LATE, "gpt-oss"), (0, "gemma4-moe"), (LATE, "qwen3-5")];
     for (number, case) in cases {
         let Some(gpu) = gpu(number) else { return };
         let (expected, single) = steps(&gpu, case, true, Some(1.1), (24, |_| 3));

@@ -104,7 +104,7 @@ pub(super) fn greedy_is_the_same_with_any_drafts(pair: &Pair) {
     let mut engine = pair.engine(2);
     let plain = write(&mut engine, &greedy(1, PLAIN));
     assert_eq!(plain.ids[0].len(), TOKENS);
-    let lengths = (1..=8).map(DraftLength::Fixed).chain([DraftLength::Bass, DraftLength::Auto]);
+    let lengths = [1, 2, 3, 5, 8].map(DraftLength::Fixed).into_iter().chain([DraftLength::Bass, DraftLength::Auto]);
     for length in lengths {
         for n in [1, 3, 8] {
             let got = write(&mut engine, &greedy(n, length));
@@ -128,9 +128,9 @@ fn nearly(plain: &Outcome) -> Arc<[u32]> {
     plain.ids[0].iter().enumerate().map(|(i, &id)| if i % 11 == 10 { id ^ 1 } else { id }).collect()
 }
 
-/// 512 tokens with every drafter; every policy and every number of candidates occurs with each.
+/// 384 tokens with every drafter; every policy and every number of candidates occurs with each.
 fn greedy_is_the_same_with_every_drafter(pair: &Pair, kinds: &[Kind], threads: usize) {
-    const LONG: usize = 512;
+    const LONG: usize = 384;
     let mut engine = pair.engine_with(threads, None);
     let plain = write(&mut engine, &options(1, LONG, PLAIN, Sampling::GREEDY));
     assert_eq!(plain.ids[0].len(), LONG);

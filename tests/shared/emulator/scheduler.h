@@ -27,7 +27,8 @@ std::map<std::string, Kernel>& kernels() {
   return all;
 }
 
-constexpr size_t STACK = 64 * 1024;
+// Not a power of two: the ends of all stacks would share one set of the processor's caches.
+constexpr size_t STACK = 64 * 1024 + 7 * 64;
 
 struct Launch {
   Entry entry;
@@ -39,7 +40,8 @@ struct Launch {
 static thread_local Launch launch;
 
 #if defined(__x86_64__)
-// Keeps the registers that a call leaves alone on the stack of the one, and takes those of the other.
+// Keeps the registers that a call leaves alone on the stack of the one, and takes those of the other. A jump is
+// foreseen by the processor where a return to another stack is not.
 extern "C" void emulator_switch(void** keep, void* to);
 asm(R"(.text
 .globl emulator_switch
@@ -58,7 +60,8 @@ emulator_switch:
   popq %r12
   popq %rbx
   popq %rbp
-  ret
+  popq %rcx
+  jmp *%rcx
 )");
 static void* prepare(char* stack_end, void (*begin)()) {
   void** top = reinterpret_cast<void**>(stack_end);
@@ -115,7 +118,10 @@ struct Schedule {
     return (state >> 33) % below;
   }
   // Number of the warp to try in place `at` of `warps`.
-  size_t warp(size_t at, size_t first, size_t warps) const { return kind == 2 ? warps - 1 - at : (first + at) % warps; }
+  size_t warp(size_t at, size_t first, size_t warps) const {
+    if (kind == 2) return warps - 1 - at;
+    return first + at < warps ? first + at : first + at - warps;
+  }
   size_t first(size_t warps) { return kind == 0 ? turn++ % warps : kind < 3 ? 0 : any(warps); }
 };
 
@@ -150,7 +156,8 @@ static std::string run_block(Schedule& schedule) {
       const size_t lanes = std::min<size_t>(32, fibres.size() - number * 32);
       const size_t from = schedule.kind > 2 ? schedule.any(lanes) : 0;
       for (size_t i = 0; i < lanes; i++) {
-        Fibre& fibre = warp[schedule.kind == 2 ? lanes - 1 - i : (from + i) % lanes];
+        const size_t lane = from + i < lanes ? from + i : from + i - lanes;
+        Fibre& fibre = warp[schedule.kind == 2 ? lanes - 1 - i : lane];
         if (fibre.state != State::Ready) continue;
         resume(fibre);
         went_on = true;
