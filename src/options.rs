@@ -237,7 +237,7 @@ pub static ALL: &[OptionSpec] = &[
         group: SERVER,
         value: "yes|no",
         expected: "",
-        help: "Send the server what stands after the function, as `suffix` of a completion, for a model that fills in [default: no]",
+        help: "Send the server what stands after the function, as `suffix` of a completion, for a model that fills in",
         read: |s, t| {
             s.server_suffix = yes_or_no(t)?;
             Some(())

@@ -12,7 +12,8 @@ use crate::untrusted::framed;
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A file that has changed since the candidate was written is left as it is. Each undo goes one change further back.
+What was changed elsewhere in the file since stays; where the written lines themselves were changed, the file is left as it is.
+Each undo goes one change further back.
 
 EXAMPLES
   bass-tui undo                  the last change, whether the screen or complete --apply made it

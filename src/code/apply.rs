@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::io::{Seek, Write};
+use std::ops::Range;
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::target::{read_bytes, utf8_declared};
 use super::{CodeError, Target, undo};
@@ -60,13 +63,57 @@ impl Target {
 }
 
 impl Applied {
-    /// Restores the old file. Refuses if it has changed since.
+    /// Restores the old text of what was written; what was changed elsewhere in the file since stays. Refuses
+    /// if the lines that were written are other ones now.
     pub fn undo(&self) -> Result<(), CodeError> {
         let changed = || CodeError::ChangedSince { path: self.path.clone(), backup: self.backup.clone() };
-        replace_file(&self.path, &self.after, &self.before, changed)?;
+        let now = read_bytes(&self.path)?;
+        let without = self.without(&now).ok_or_else(changed)?;
+        replace_file(&self.path, &now, &without, changed)?;
         undo::forget(self);
         Ok(())
     }
+
+    /// What was written is still in the file as it was.
+    pub fn stands(&self) -> bool {
+        read_bytes(&self.path).is_ok_and(|now| self.without(&now).is_some())
+    }
+
+    /// The present text of the file without what was written: a merge of two changes of the written text, the one
+    /// back to the old text and the one to the present text. None if they touch each other.
+    fn without(&self, now: &[u8]) -> Option<Vec<u8>> {
+        let [written, old, now] = [&self.after, &self.before, now].map(lines);
+        let (back, since) = (changes(&written, &old), changes(&written, &now));
+        let touch = |a: &Range<usize>, b: &Range<usize>| a.start <= b.end && b.start <= a.end;
+        if back.iter().any(|(a, _)| since.iter().any(|(b, _)| touch(a, b))) {
+            return None;
+        }
+        let mut all: Vec<_> = back
+            .iter()
+            .map(|(at, new)| (at, &old[new.clone()]))
+            .chain(since.iter().map(|(at, new)| (at, &now[new.clone()])))
+            .collect();
+        all.sort_by_key(|(at, _)| at.start);
+        let (mut text, mut done) = (Vec::new(), 0);
+        for (at, new) in all {
+            text.extend(written[done..at.start].iter().chain(new).copied().flatten());
+            done = at.end;
+        }
+        text.extend(written[done..].iter().copied().flatten());
+        Some(text)
+    }
+}
+
+/// Lines with their ends.
+pub(super) fn lines(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|&byte| byte == b'\n').collect()
+}
+
+/// Numbers of the lines of `old` that are not in `new`, and of those in their place.
+pub(super) fn changes(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
+    let ops = capture_diff_slices(Algorithm::Myers, old, new);
+    let is_change = |op: &DiffOp| !matches!(op, DiffOp::Equal { .. });
+    ops.iter().filter(|op| is_change(op)).map(|op| (op.old_range(), op.new_range())).collect()
 }
 
 /// Replaces the content of a file, if it is `from`, by `to`.

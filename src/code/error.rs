@@ -138,8 +138,10 @@ pub enum CodeError {
         /// The file.
         path: PathBuf,
     },
-    /// The file has changed since a candidate was written into it.
-    #[error("{path} has changed since the candidate was written, so it was not put back{}", kept_in(.backup.as_ref()))]
+    /// What a candidate brought into the file has changed since.
+    #[error(
+        "what was written to {path} has been changed since, so it was not put back{}", kept_in(.backup.as_ref())
+    )]
     ChangedSince {
         /// The file.
         path: PathBuf,

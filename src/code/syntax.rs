@@ -6,6 +6,8 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 
+use super::{Target, rules};
+
 /// Most reports of a parse in a row without progress in the text. It reports after every hundred steps, so
 /// this is a tenth of a second. On some texts the parser with the TSX grammar never ends otherwise.
 const REPORTS_IN_PLACE: usize = 1000;
@@ -52,6 +54,17 @@ pub(super) fn parse(language: &Language, text: &str) -> Option<Tree> {
     let options = ParseOptions::new().progress_callback(&mut is_lost);
     let tree = parser.parse_with_options(&mut |at, _| &text.as_bytes()[at..], None, Some(options))?;
     (!tree.root_node().has_error()).then_some(tree)
+}
+
+impl Target {
+    /// Returns true if the file has no syntax error, and has one with this candidate in it.
+    pub fn breaks_off(&self, candidate: &str) -> bool {
+        let grammars = rules::of(self.language).grammars;
+        let is_whole = |text: &str| grammars.iter().any(|grammar| parse(&grammar(), text).is_some());
+        // The grammar of Python takes a block of nothing.
+        let opens = self.language == crate::language::Language::Python && candidate.trim_end().ends_with(':');
+        is_whole(&self.text) && (opens || !is_whole(&self.splice(candidate)))
+    }
 }
 
 #[cfg(test)]

@@ -7,24 +7,23 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
+use super::apply::{changes, lines};
 use super::{Applied, CodeError};
 use crate::files;
-use crate::hash::hex;
 
 /// Ending of the name of a record, after the name of the copy.
 const ENDING: &str = ".json";
 /// Size limit of a record.
-const LARGEST: u64 = 1 << 16;
+const LARGEST: u64 = 1 << 20;
 
 /// A change that was written.
 #[derive(Serialize, Deserialize)]
 struct Record {
     /// The file, from the root.
     path: PathBuf,
-    /// SHA-256 of the text that was written.
-    after: String,
+    /// Lines of the earlier text, from and before a number, and what was written in their place.
+    changes: Vec<(usize, usize, String)>,
 }
 
 /// The record that belongs to a copy.
@@ -38,7 +37,13 @@ fn record_of(backup: &Path) -> PathBuf {
 pub(super) fn keep(applied: &Applied) {
     let Some(backup) = &applied.backup else { return };
     let path = std::path::absolute(&applied.path).unwrap_or_else(|_| applied.path.clone());
-    if let Ok(text) = serde_json::to_string(&Record { path, after: hex(&Sha256::digest(&applied.after)) }) {
+    let (before, after) = (lines(&applied.before), lines(&applied.after));
+    let written = changes(&before, &after).into_iter().map(|(at, new)| {
+        let text = String::from_utf8(after[new].concat()).ok()?;
+        Some((at.start, at.end, text))
+    });
+    let Some(changes) = written.collect() else { return };
+    if let Ok(text) = serde_json::to_string(&Record { path, changes }) {
         let _ = fs::write(record_of(backup), text);
     }
 }
@@ -66,17 +71,26 @@ impl Applied {
         Self::recorded(&backup)
     }
 
-    /// The change with this copy of the earlier text. Errors: it was undone, the file has changed since, or a
-    /// file cannot be read.
+    /// The change with this copy of the earlier text. Errors: it was undone, what was written has changed since,
+    /// or a file cannot be read.
     pub fn recorded(backup: &Path) -> Result<Self, CodeError> {
-        let Record { path, after } = read(backup).ok_or(CodeError::NothingWritten { path: None })?;
-        let now = super::target::read_bytes(&path)?;
-        if hex(&Sha256::digest(&now)) != after {
-            return Err(CodeError::ChangedSince { path, backup: Some(backup.to_path_buf()) });
-        }
+        let nothing = || CodeError::NothingWritten { path: None };
+        let Record { path, changes } = read(backup).ok_or_else(nothing)?;
         let failed = |source| CodeError::Io { path: backup.to_path_buf(), doing: "read", source };
         let before = fs::read(backup).map_err(failed)?;
-        Ok(Self { path, before, after: now, backup: Some(backup.to_path_buf()) })
+        let (old, mut after, mut done) = (lines(&before), Vec::new(), 0);
+        for (start, end, text) in changes {
+            let same = old.get(done..start).ok_or_else(nothing)?;
+            after.extend(same.concat());
+            after.extend(text.into_bytes());
+            done = end;
+        }
+        after.extend(old.get(done..).ok_or_else(nothing)?.concat());
+        let applied = Self { path, before, after, backup: Some(backup.to_path_buf()) };
+        if !applied.stands() {
+            return Err(CodeError::ChangedSince { path: applied.path, backup: applied.backup });
+        }
+        Ok(applied)
     }
 }
 

@@ -364,6 +364,10 @@ impl Task for Job {
             .then(|| format!("it uses {}, which neither its file nor the answer defines", names.join(", ")))
     }
 
+    fn is_cut_off(&self, completion: &str) -> bool {
+        self.target().is_some_and(|target| target.breaks_off(completion))
+    }
+
     fn prompt_again(&self, window: &Window, facts: &[String]) -> Option<Prompt> {
         Self::prompt_again(self, window, facts)
     }

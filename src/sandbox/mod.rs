@@ -117,6 +117,9 @@ impl Default for Limits {
     }
 }
 
+/// Addresses that engines of JavaScript reserve for WebAssembly and threads, far more than they use.
+pub const ADDRESSES: u64 = 64 << 30;
+
 /// A program to run.
 #[derive(Debug)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems have no file rules"))]

@@ -116,7 +116,7 @@ impl Trial {
     }
 
     /// The function under test, in the user's own text if it is there.
-    fn held_target(&self) -> Option<Target> {
+    pub(super) fn held_target(&self) -> Option<Target> {
         self.stub.as_ref()?;
         self.own_target().or_else(|| self.target_in(&self.program))
     }

@@ -202,6 +202,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Start, A::More, "more", &["+", "="], "one candidate more", "more"),
     binding(C::Start, A::Fewer, "fewer", &["-"], "one candidate fewer", "fewer"),
     binding(C::Start, A::ReadAgain, "read-again", &["r"], "read the file again, as it is now", ""),
+    binding(C::Start, A::EarlierRun, "earlier-run", &["["], "the last run of this function", ""),
     binding(C::Start, A::NextTarget, "next-target", &["ctrl-n"], "next unfinished function", ""),
     binding(C::Start, A::LineDown, "line-down", &["down", "j"], "scroll down", ""),
     binding(C::Start, A::LineUp, "line-up", &["up", "k"], "scroll up", ""),

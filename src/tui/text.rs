@@ -2,6 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::untrusted::on_one_line;
+
 /// Columns of a tab stop.
 const TAB: usize = 4;
 
@@ -45,7 +47,7 @@ pub fn shown(line: &str) -> String {
 
 /// Any text on one line.
 pub fn one_line(text: &str) -> String {
-    shown(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    shown(&on_one_line(text))
 }
 
 /// The longest beginning of `text` that takes at most `columns`, as a byte length, and the columns it takes.
@@ -81,13 +83,18 @@ pub fn wrap_words(text: &str, columns: usize) -> Vec<String> {
         let paragraph = shown(paragraph);
         let indent: String = paragraph.chars().take_while(|c| *c == ' ').take(columns / 2).collect();
         let mut line = indent.clone();
-        for word in paragraph.split_whitespace() {
-            let mut word = word;
-            let gap = usize::from(width(&line) > width(&indent));
-            if gap == 1 && width(&line) + gap + width(word) > columns {
+        let mut spaces = 0;
+        for word in paragraph.trim().split(' ') {
+            spaces += 1;
+            if word.is_empty() {
+                continue;
+            }
+            let (mut word, gap) = (word, std::mem::take(&mut spaces));
+            let is_first = width(&line) <= width(&indent);
+            if !is_first && width(&line) + gap + width(word) > columns {
                 lines.push(std::mem::replace(&mut line, indent.clone()));
-            } else if gap == 1 {
-                line.push(' ');
+            } else if !is_first {
+                line.extend(std::iter::repeat_n(' ', gap));
             }
             while width(&line) + width(word) > columns {
                 let (at, _) = prefix(word, columns.saturating_sub(width(&line)));

@@ -359,6 +359,9 @@ impl World {
             }
             Effect::Follow(touched) => self.follow(touched),
             Effect::Adopt { job } => self.adopt(job),
+            Effect::Stands => {
+                self.tell(Msg::Stands(self.applied.as_ref().is_some_and(|(_, applied)| applied.stands())));
+            }
             Effect::Undo => {
                 let result = self.undo();
                 self.tell(Msg::Undone(result));

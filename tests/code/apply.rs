@@ -120,6 +120,27 @@ fn undo_refuses_when_the_file_has_changed_since() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "edited");
 }
 
+/// Only what was written goes; a change beside it could be part of it, so nothing is put back then.
+#[test]
+fn undo_keeps_what_was_changed_elsewhere() {
+    for later in [false, true] {
+        let (folder, path) = file(STUB.as_bytes());
+        let backups = folder.path().join("backups");
+        let applied = read(&path).apply(BODY, Some(&backups)).unwrap();
+        let again = || if later { Applied::last(&backups, None) } else { Ok(applied.clone()) };
+        let written = fs::read_to_string(&path).unwrap();
+        fs::write(&path, written.replace("return 1", "return 7")).unwrap();
+        assert!(!applied.stands());
+        assert!(matches!(again().and_then(|applied| applied.undo()).unwrap_err(), CodeError::ChangedSince { .. }));
+        let edit = |text: &str| format!("# first\n{}\n# last\n", text.replace("print(f(1))", "print(f(2))"));
+        fs::write(&path, edit(&written)).unwrap();
+        assert!(applied.stands());
+        again().unwrap().undo().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), edit(STUB));
+        assert!(!applied.stands() && fs::read_dir(&backups).unwrap().count() == 1, "only the copy is left");
+    }
+}
+
 /// Another start of the program undoes the last change first, then the one before.
 #[test]
 fn changes_are_undone_one_after_the_other_at_a_later_start() {

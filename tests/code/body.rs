@@ -287,6 +287,7 @@ fn spaces_below_a_head_with_tabs_are_its_body() {
     for candidate in [
         "        if x:\n            return 1\n        return 2\n\n    def g(self):\n        return 3\n",
         "\t\tif x:\n\t\t\treturn 1\n\t\treturn 2\n\n\tdef g(self):\n\t\treturn 3\n",
+        "    if x:\n        return 1\n    return 2\n\ndef g(self):\n    return 3\n",
     ] {
         assert_eq!(target.splice(candidate), wanted, "{candidate}");
     }

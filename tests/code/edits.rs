@@ -185,6 +185,10 @@ fn what_nothing_defines_is_named() {
     );
     assert_eq!(undefined(file, "    return n + LIMIT + os.F_OK\n"), ["LIMIT"]);
     assert!(undefined(file, "    return math.sqrt(n) + sqrt(n)\n").is_empty(), "imports are added");
+    let python = target(file, Language::Python, "f");
+    let shown = python.with_imports("    return math.sqrt(n)\n");
+    assert_eq!(shown.as_deref(), Some("    return math.sqrt(n)\n\nimport math\n"));
+    assert_eq!(python.with_imports("    return os.F_OK\n\nimport math\n"), None, "it is in the text, or in the file");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.go");
     fs::write(&path, "package p\n\nfunc f(n int) int {\n}\n").unwrap();

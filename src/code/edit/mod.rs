@@ -75,6 +75,13 @@ impl Target {
         !self.beside(candidate).is_empty()
     }
 
+    /// A candidate with the imports behind it that come with it and are not in its text; `None` if there are none.
+    pub fn with_imports(&self, candidate: &str) -> Option<String> {
+        let imports = self.beside(candidate).imports.into_iter().map(|import| import.text);
+        let added: Vec<String> = imports.filter(|import| !candidate.contains(import.trim())).collect();
+        (!added.is_empty()).then(|| format!("{}\n\n{}\n", candidate.trim_end(), added.join("\n")))
+    }
+
     /// Functions that a candidate calls, and constants in capitals that it uses, which nothing defines.
     pub fn undefined(&self, candidate: &str) -> Vec<String> {
         // A script may use what other scripts of its page define.

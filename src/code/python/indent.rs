@@ -30,11 +30,11 @@ pub(super) fn reindent(candidate: &str, own: &str, outer: &str, want: &str) -> S
     // and tabs, the file's own step determines the number of steps down to this body.
     let file_step = want.strip_prefix(outer).unwrap_or(want);
     let depth = if file_step.is_empty() { 1 } else { (want.len() / file_step.len()).max(1) };
-    let deeper = || lines.iter().map(|l| white(l.first.start).len()).filter(|&n| n > has.len()).min();
+    let begins = || lines.iter().filter(|l| l.begins).map(|l| white(l.first.start).len());
+    let deeper = || begins().filter(|&n| n > has.len()).min().map(|n| n - has.len());
     let step = match has.strip_prefix(own) {
         Some(step) if !step.is_empty() => step.len(),
-        _ if has.is_empty() => deeper().unwrap_or(1),
-        _ => (has.len() / depth).max(1),
+        _ => deeper().unwrap_or(has.len() / depth).max(1),
     };
     let mut out = String::with_capacity(candidate.len());
     let mut copied = 0;

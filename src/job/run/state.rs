@@ -331,6 +331,12 @@ impl State {
             c.verdict = Verdict::not_run(why);
             return;
         }
+        if c.finish == Some(FinishReason::Length) && self.task.is_cut_off(&c.text) {
+            c.verdict = Verdict::not_run("cut at its token limit, in the middle of the function: raise --max-tokens");
+            let outcome = Ok(c.verdict.clone());
+            self.tell(Event::Verdict { candidate, outcome });
+            return;
+        }
         let key = Some(self.task.duplicate_key(candidate, &c.text));
         let same = |(index, slot): &(usize, &Slot)| *index != candidate && slot.origin.is_none() && slot.key == key;
         let origin = self.slots.iter().enumerate().find(same).map(|(index, _)| index);

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::row::Context;
-use crate::sandbox::{Ended, Job, Limits};
+use crate::sandbox::{ADDRESSES, Ended, Job, Limits};
 use crate::trial::judge::SAME_HASHES;
 use crate::trial::language::row::{Command, Evidence, Failure, Project, Report, Trial, TrialError, Verdict, decide};
 use crate::untrusted::clean_line;
@@ -94,6 +94,8 @@ pub fn run(
         folder: folder.as_deref(),
         files,
         environment,
+        // It may be one of node.
+        addresses: ADDRESSES,
         ..Job::new(&program, words[1..].iter().map(OsString::from).collect(), limits)
     };
     let run = at.run(job)?;

@@ -226,7 +226,11 @@ fn movement(state: &mut State, action: Action, pressed: Key) {
         Action::FocusPane => {
             if let Code::Char(digit @ '1'..='9') = pressed.code {
                 state.focus = Focus::Panes;
-                focus_pane(state, digit as usize - '1' as usize);
+                let shown = state.run.as_ref().map_or_else(Vec::new, Run::shown);
+                match shown.get(digit as usize - '1' as usize) {
+                    Some(&candidate) => focus_pane(state, candidate),
+                    None => state.say(format!("there are {} panes", shown.len())),
+                }
             }
         }
         Action::PaneLeft | Action::PaneRight | Action::PaneUp | Action::PaneDown => move_pane(state, action),
@@ -434,11 +438,18 @@ fn accept(state: &mut State) -> Vec<Effect> {
     }
     let Some(run) = &state.run else { return Vec::new() };
     if state.applied == Some((id, index)) {
-        state.say(format!("{} is in the file already", label(index)));
-        return Vec::new();
+        return vec![Effect::Stands];
     }
     let replaces = state.own_body.is_some() && !state.can_undo();
-    if replaces || state.has_tests() && !run.testing(index).passed() {
+    // Bodies are there before it is known which of them is the best.
+    let is_early = !run.moved && run.pick.is_none() && run.candidates.len() > 1;
+    if replaces
+        || (if state.has_tests() || run.testing(index).status().is_some() {
+            !run.testing(index).passed()
+        } else {
+            is_early
+        })
+    {
         state.question = Some(Question::Take { candidate: index });
         return Vec::new();
     }
@@ -568,10 +579,12 @@ pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effec
     let tested = state.has_tests();
     if state.job.prompt() != before {
         effects.extend(state.run.iter().flat_map(end));
+        let earlier = state.key_name(Context::Panes, Action::EarlierRun);
+        let aside = state.run.as_ref().map(|_| format!("; {earlier} shows the candidates for the text before"));
         past::put_aside(state);
         past::renewed(state);
         (state.results, state.calls) = (None, None);
-        state.done(done);
+        state.done(format!("{done}{}", aside.unwrap_or_default()));
         return effects;
     }
     past::renewed(state);

@@ -20,7 +20,7 @@ pub struct Answering {
     pub error: Option<String>,
 }
 
-/// Opens the line with the answer that was said, else with that of most candidates.
+/// Opens the line with the answer that was said, else with that of most candidates; what is typed replaces it.
 pub fn open(state: &mut State) {
     let Some((agreement, input)) = state.agreement().zip(state.selected_call()) else { return };
     let call = agreement.inputs[input].text();
@@ -28,7 +28,9 @@ pub fn open(state: &mut State) {
     let answers = agreement.answers(input);
     let first = answers.iter().find(|answer| answer.is_told).and_then(|answer| answer.candidates.first());
     let text = said.or_else(|| agreement.observed(*first?, input)).map(words).unwrap_or_default();
-    state.answering = Some(Answering { call, text: Draft::new(&one_line(&text)), error: None });
+    let mut text = Draft::new(&one_line(&text));
+    text.select_all();
+    state.answering = Some(Answering { call, text, error: None });
 }
 
 /// A key that means nothing else edits the line.
@@ -57,7 +59,7 @@ pub fn take(state: &mut State) {
     match given(state, &call, &text).map_or_else(|| read(&text, language), Ok) {
         Ok(right) => {
             state.answering = None;
-            judge(state, Check { call, right });
+            judge(state, Check { call, right, example: None });
         }
         Err(why) => state.answering.iter_mut().for_each(|answering| answering.error = Some(why.clone())),
     }
@@ -104,6 +106,21 @@ mod tests {
         session.key("esc");
         session.key("w");
         assert!(session.state.draft.text().contains(">>> mean([])\n    -1\n"), "{}", session.state.draft.text());
+    }
+
+    #[test]
+    fn what_is_typed_takes_the_place_of_the_answer_that_stands_there() {
+        let line = |session: &Session| session.state.answering.as_ref().map(|answering| answering.text.text());
+        let mut session = called();
+        for key in ["b", "=", "1", "7"] {
+            session.key(key);
+        }
+        assert_eq!(line(&session).as_deref(), Some("17"));
+        session.key("esc");
+        for key in ["=", "end", "!"] {
+            session.key(key);
+        }
+        assert_eq!(line(&session).as_deref(), Some("raises ZeroDivisionError: division by zero!"), "gone on with");
     }
 
     #[test]

@@ -249,6 +249,22 @@ fn in_a_file(n: usize) -> Session {
     session
 }
 
+/// Bodies are whole before it is known what most of them do.
+#[test]
+fn before_there_is_a_pick_taking_asks() {
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::None).unwrap(), 2);
+    session.open(true);
+    session.key("g");
+    (0..2).for_each(|candidate| drop(session.finish(candidate, &body(candidate))));
+    assert_eq!(session.key("enter"), []);
+    assert_eq!(session.state.question, Some(Question::Take { candidate: 0 }));
+    session.key("n");
+    session.job(job::Event::Pick(Some(1)));
+    assert_eq!(session.run().focus, 1);
+    session.key("enter");
+    assert_eq!(session.state.question, None);
+}
+
 #[test]
 fn accepting_writes_the_file_and_u_takes_it_back() {
     let mut session = in_a_file(2);
@@ -262,7 +278,9 @@ fn accepting_writes_the_file_and_u_takes_it_back() {
         session.state.notice.as_ref().unwrap().text,
         "A written to stats.py, u undoes, Ctrl-N next unfinished function"
     );
-    assert_eq!(session.key("enter"), [], "it is there already");
+    assert_eq!(session.key("enter"), [Effect::Stands], "another program may have changed it");
+    session.send(Msg::Stands(true));
+    assert_eq!(session.state.notice.as_ref().unwrap().text, "A is in the file already");
     session.key("tab");
     assert_eq!(session.key("enter"), [Effect::Undo, Effect::Apply { run: 1, candidate: 1, text: body(1) }]);
     session.send(Msg::Undone(Ok("stats.py".into())));
@@ -272,6 +290,11 @@ fn accepting_writes_the_file_and_u_takes_it_back() {
     session.send(Msg::Undone(Ok("stats.py".into())));
     assert!(!session.state.can_undo());
     assert_eq!(session.key("u"), []);
+    session.send(Msg::Applied { run: 1, candidate: 1, result: Ok("stats.py".into()) });
+    session.send(Msg::Stands(false));
+    let error = session.state.error.clone().unwrap();
+    assert!(error.contains("has changed since B was written to it; r reads it again"), "{error}");
+    assert!(!session.run().candidates[1].applied && !session.state.can_undo());
 }
 
 #[test]
@@ -720,8 +743,10 @@ fn candidates_that_say_the_same_are_one_block() {
     session.verdict(2, Status::Passed, "2 checks");
     session.verdict(1, Status::Failed, "no");
     assert_eq!(session.run().block_of(2).unwrap().members, [0, 2]);
+    session.key("2");
+    assert_eq!(session.run().focus, 1, "the second pane");
     session.key("4");
-    assert_eq!(session.run().focus, 1, "its block");
+    assert_eq!((session.run().focus, said(&session).as_str()), (1, "there are 2 panes"));
     session.key("tab");
     assert_eq!(session.run().focus, 0);
     session.key("o");

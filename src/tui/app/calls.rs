@@ -19,6 +19,8 @@ pub struct Check {
     pub call: String,
     /// Its outcome.
     pub right: Observed,
+    /// The stub before and after it was made an example.
+    pub example: Option<(String, String)>,
 }
 
 impl Check {
@@ -104,7 +106,7 @@ pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect
             numbered(state, digit as usize - '1' as usize);
         }
         Action::TypeAnswer => answer::open(state),
-        Action::Forget => forget(state),
+        Action::Forget => return Some(forget(state)),
         Action::Example => return Some(example(state)),
         _ => return None,
     }
@@ -122,7 +124,7 @@ fn numbered(state: &mut State, number: usize) {
         return state.say("that says nothing that another candidate could do as well");
     };
     let call = agreement.inputs[input].text();
-    judge(state, Check { call, right });
+    judge(state, Check { call, right, example: None });
 }
 
 /// A check judges all candidates at once.
@@ -148,17 +150,44 @@ pub fn example_hint(state: &State) -> Option<String> {
     refusal(state, Action::Example).is_none().then(|| format!("{key} makes it an example"))
 }
 
-/// The selected call is no check any more.
-fn forget(state: &mut State) {
-    let Some((agreement, input)) = state.agreement().zip(state.selected_call()) else { return };
+/// The selected call is no check any more, and no example.
+fn forget(state: &mut State) -> Vec<Effect> {
+    let Some((agreement, input)) = state.agreement().zip(state.selected_call()) else { return Vec::new() };
     let call = agreement.inputs[input].text();
-    let before = state.checks.len();
-    state.checks.retain(|check| check.call != call);
-    if state.checks.len() == before {
-        return state.say(format!("nothing was said about {call}"));
-    }
-    state.say(format!("{call} is open again"));
+    let Some(at) = state.checks.iter().position(|check| check.call == call) else {
+        state.say(format!("nothing was said about {call}"));
+        return Vec::new();
+    };
+    let effects = match state.checks.remove(at).example {
+        None => {
+            state.say(format!("{call} is open again"));
+            Vec::new()
+        }
+        Some((before, after)) if state.draft.text() == after => {
+            let effects = with_stub(state, &before);
+            state.say(format!("{call} is open again, and no example any more"));
+            effects
+        }
+        Some(_) => {
+            let edit = state.key_name(Context::Panes, Action::FocusPrompt);
+            state.say(format!("{call} is open again; its example stays in the prompt, which {edit} edits"));
+            Vec::new()
+        }
+    };
     state.pick_best();
+    effects
+}
+
+/// The stub is this one, and tests all candidates.
+fn with_stub(state: &mut State, stub: &str) -> Vec<Effect> {
+    state.draft.replace(stub);
+    if let Err(why) = state.take_edit() {
+        state.fail(why.to_string());
+        return Vec::new();
+    }
+    let mut effects = vec![Effect::Use { job: state.job.clone() }];
+    effects.extend(test_all_again(state));
+    effects
 }
 
 /// Writes the answer to the selected call as an example into the stub. It is written with the candidate, and
@@ -166,13 +195,12 @@ fn forget(state: &mut State) {
 fn example(state: &mut State) -> Vec<Effect> {
     match with_example(state) {
         Ok((stub, call)) => {
-            state.draft.replace(&stub);
-            if let Err(why) = state.take_edit() {
-                state.fail(why.to_string());
-                return Vec::new();
+            let before = state.draft.text();
+            let effects = with_stub(state, &stub);
+            let after = state.draft.text();
+            for check in state.checks.iter_mut().filter(|check| check.call == call) {
+                check.example = Some((before.clone(), after.clone()));
             }
-            let mut effects = vec![Effect::Use { job: state.job.clone() }];
-            effects.extend(test_all_again(state));
             let preview = state.key_name(Context::Panes, Action::Preview);
             state.say(format!("{call} is an example now, and all are tested by it; {preview} shows it in the file"));
             effects
@@ -306,6 +334,11 @@ pub(in crate::tui) mod tests {
         let stub = session.state.draft.text();
         assert!(stub.contains("    >>> mean([])\n    0\n    \"\"\""), "{stub}");
         assert!(session.state.has_tests());
+        // It is taken back with what was said.
+        let effects = session.key("x");
+        assert!(matches!(&effects[..], [Effect::Use { .. }, ..]), "{effects:?}");
+        assert!(said(&session).contains("no example any more"), "{}", said(&session));
+        assert_eq!((session.state.draft.text().as_str(), session.state.has_tests()), (STUB, false));
         // An error is an example, too.
         let mut session = called();
         for key in ["b", "1", "w"] {

@@ -73,6 +73,8 @@ pub struct Candidate {
     pub mean_logprob: Option<f32>,
     /// When it ended, in ms.
     pub ended: Option<u64>,
+    /// When its round began.
+    pub began: u64,
     /// Place by mean log-probability, 1 is best; known when all have ended.
     pub rank: Option<usize>,
     /// The candidate that said the same first.
@@ -105,6 +107,7 @@ impl Default for Candidate {
             accepted: 0,
             mean_logprob: None,
             ended: None,
+            began: 0,
             rank: None,
             duplicate_of: None,
             scroll: Scroll { top: 0, column: 0, follow: true },
@@ -120,7 +123,7 @@ impl Default for Candidate {
 impl Candidate {
     /// A candidate that the user has made of another one.
     pub fn made(of: usize, text: String, now: u64) -> Self {
-        let mut made = Self { shown: clean(&text), text, made_of: Some(of), ..Self::default() };
+        let mut made = Self { shown: clean(&text), text, made_of: Some(of), began: now, ..Self::default() };
         made.end(Phase::Finished(FinishReason::Stop), now);
         made
     }

@@ -51,19 +51,7 @@ impl State {
                 out.push(base);
             }
         }
-        // Of the others that are neither marked nor picked, one is enough.
-        let named = out.iter().filter(|base| self.is_named(**base)).count();
-        out.truncate(named.max(1));
         out
-    }
-
-    /// The base is the file, the pick or the marked candidate.
-    fn is_named(&self, base: Against) -> bool {
-        let Some(run) = &self.run else { return false };
-        match base {
-            Against::File => true,
-            Against::Candidate(c) => run.pick == Some(c) || run.marked == Some(c),
-        }
     }
 
     /// The text that the focused candidate is compared with, and its name.

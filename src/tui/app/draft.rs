@@ -34,6 +34,11 @@ impl Draft {
         draft
     }
 
+    /// What is typed next takes the place of all.
+    pub fn select_all(&mut self) {
+        self.area.select_all();
+    }
+
     /// The editor, to draw it.
     pub fn area(&self) -> &TextArea<'static> {
         &self.area

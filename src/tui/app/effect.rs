@@ -75,6 +75,8 @@ pub enum Effect {
     Adopt { job: Arc<Job> },
     /// Take the last `Apply` back.
     Undo,
+    /// Find out whether what the last `Apply` wrote is still in the file.
+    Stands,
     /// Put a text on the clipboard.
     Copy {
         /// The candidate's text.

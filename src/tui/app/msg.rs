@@ -110,6 +110,8 @@ pub enum Msg {
     },
     /// The last change of a file was taken back (its path), or why not.
     Undone(Result<String, String>),
+    /// What was written last is still in the file as it was.
+    Stands(bool),
     /// A text was sent to the clipboard, or why not.
     Copied(Result<String, String>),
     /// Something outside the core failed.

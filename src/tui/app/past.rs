@@ -178,7 +178,12 @@ pub fn newest(state: &mut State) -> Vec<Effect> {
 
 /// To the run before or after the shown one.
 pub fn step(state: &mut State, by: isize) -> Vec<Effect> {
-    let Some(at) = state.past.at else { return Vec::new() };
+    let Some(at) = state.past.at else {
+        return match state.past.newest() {
+            Some(newest) => show(state, newest),
+            None => recall(state),
+        };
+    };
     if by > 0 && Some(at) == state.past.newest() {
         state.say("this is the newest run");
         return Vec::new();
@@ -186,6 +191,11 @@ pub fn step(state: &mut State, by: isize) -> Vec<Effect> {
     if let Some(place) = at.checked_add_signed(by) {
         return show(state, place);
     }
+    recall(state)
+}
+
+/// Asks for the kept runs, once.
+fn recall(state: &mut State) -> Vec<Effect> {
     if state.past.asked {
         if !state.past.waits {
             state.say(format!("there is no earlier run of {}", state.subject()));
@@ -212,10 +222,9 @@ pub fn recalled(state: &mut State, runs: Vec<Recalled>) -> Vec<Effect> {
     state.past.slots.extend(last);
     state.past.at = state.past.slots.iter().position(|slot| Some(slot.id) == shown);
     if std::mem::take(&mut state.past.waits) {
-        match state.past.at {
-            Some(0) => state.say(format!("no earlier run of {} is kept", state.subject())),
-            Some(at) => effects.extend(show(state, at - 1)),
-            None => {}
+        match state.past.at.map_or(state.past.newest(), |at| at.checked_sub(1)) {
+            Some(place) => effects.extend(show(state, place)),
+            None => state.say(format!("no earlier run of {} is kept", state.subject())),
         }
     }
     effects
@@ -294,7 +303,8 @@ pub fn put_aside(state: &mut State) {
     let slot = state.past.at.take().and_then(|at| state.past.slots.get_mut(at));
     if let (Some(slot), Some(mut run)) = (slot, run) {
         close(&mut run, &slot.job, state.now);
-        slot.parked = Some(run);
+        // Its candidates are for a text that is no more: they are only looked at.
+        (slot.parked, slot.is_own) = (Some(run), false);
     }
 }
 

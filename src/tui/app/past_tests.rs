@@ -90,6 +90,30 @@ fn an_earlier_run_is_shown_while_the_newest_goes_on() {
     assert_eq!(session.run().candidates[1].phase, Phase::Finished(FinishReason::Cancelled));
 }
 
+/// No run is shown yet.
+#[test]
+fn kept_runs_are_shown_at_the_start() {
+    let mut session = Session::tested(2);
+    session.key("esc");
+    let job = session.state.job.clone();
+    assert_eq!(session.key("["), [Effect::Recall { job: job.clone() }]);
+    let effects = session.send(Msg::Recalled(vec![kept("1", Ok(job.clone())), kept("2", Ok(job))]));
+    assert!(matches!(effects.last(), Some(Effect::Shown { run: 2 })), "{effects:?}");
+    assert_eq!(session.run().candidates[0].text, "    return 20\n");
+}
+
+/// The file has another text now: what was written for the text before can be looked at.
+#[test]
+fn a_run_that_was_put_aside_is_shown_again() {
+    let mut session = two_runs();
+    let changed = Job::from_text("def largest(xs):\n    \"\"\"Other.\"\"\"\n", &TestsChoice::IfAny).unwrap();
+    session.send(Msg::Read(Ok(Arc::new(changed))));
+    let said = session.state.notice.as_ref().unwrap().text.clone();
+    assert!(session.state.run.is_none() && said.ends_with("[ shows the candidates for the text before"), "{said}");
+    assert_eq!(session.key("["), [Effect::Shown { run: 2 }]);
+    assert!(session.state.past.is_over() && session.state.past.refusal().is_some());
+}
+
 #[test]
 fn kept_runs_are_read_once_and_shown_before_those_of_the_session() {
     let mut session = two_runs();

@@ -42,7 +42,10 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
         Action::Accept | Action::Edit | Action::SavePatch if is_empty => format!("{name} is empty"),
         Action::Diff | Action::Preview if is_empty => "there is nothing to show yet".to_owned(),
         Action::StopOne if focused.is_some() && !is_live => format!("{name} has ended already"),
-        Action::Undo if !state.can_undo() => "nothing to undo: no candidate was written to a file".to_owned(),
+        Action::Undo if !state.can_undo() => {
+            "nothing to undo: no candidate of this function was written (`bass-tui undo` in a shell takes back earlier ones)"
+                .to_owned()
+        },
         Action::ReadAgain if !state.has_file() => {
             "there is no file to read again: the prompt is all there is".to_owned()
         }

@@ -48,8 +48,10 @@ pub struct Run {
     pub told_apart: bool,
     /// Prompt tokens computed.
     pub prefill: Progress,
-    /// When it began, in ms.
-    pub started: u64,
+    /// When its last round began, in ms.
+    started: u64,
+    /// Time of the rounds before.
+    before: u64,
     /// When the last candidate ended.
     pub ended: Option<u64>,
     /// The engine's figures, at the end.
@@ -84,7 +86,7 @@ impl Run {
         Self {
             id,
             seed,
-            candidates: vec![Candidate::default(); n],
+            candidates: vec![Candidate { began: now, ..Candidate::default() }; n],
             blocks: (0..n).map(|c| Block { members: vec![c], shown: c }).collect(),
             unfolded: HashSet::new(),
             shared: HashSet::new(),
@@ -95,6 +97,7 @@ impl Run {
             pick: None,
             prefill: Progress::default(),
             started: now,
+            before: 0,
             ended: None,
             summary: None,
             agreement: None,
@@ -115,12 +118,18 @@ impl Run {
     }
 
     /// Places for the candidates of a round, the last of which are told what failed.
-    pub fn more(&mut self, round: usize, n: usize, told: usize) {
+    pub fn more(&mut self, round: usize, n: usize, told: usize, now: u64) {
         for place in 0..n {
-            self.candidates.push(Candidate { round, told: place + told >= n, ..Candidate::default() });
+            self.candidates.push(Candidate { round, told: place + told >= n, began: now, ..Candidate::default() });
         }
+        (self.before, self.started) = (self.spent(now), now);
         self.candidates.iter_mut().for_each(|candidate| candidate.rank = None);
         (self.ended, self.summary, self.stopping) = (None, None, false);
+    }
+
+    /// Time of all rounds until now, in ms; what lies between them does not count.
+    pub fn spent(&self, now: u64) -> u64 {
+        self.before + self.ended.unwrap_or(now).saturating_sub(self.started)
     }
 
     /// Tokens may still come.
@@ -235,6 +244,17 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_between_rounds_does_not_count() {
+        let mut run = Run::new(1, 1, 1, 100);
+        run.end(Phase::Broken, 500);
+        assert_eq!(run.spent(900), 400);
+        run.more(2, 1, 0, 5000);
+        assert_eq!((run.spent(5100), run.candidates[0].began, run.candidates[1].began), (500, 100, 5000));
+        run.end(Phase::Broken, 5300);
+        assert_eq!(run.spent(9000), 700);
+    }
 
     #[test]
     fn seconds_without_the_candidate_are_shown_as_they_pass() {

@@ -17,6 +17,7 @@ use super::tokens::{Colouring, Insight};
 use super::watch::Watch;
 use crate::engine::GenerateOptions;
 use crate::job::{Job, JobError};
+use crate::language::Language;
 use crate::source::SourceInfo;
 use crate::trial::Protection;
 use crate::tui::keymap::{Action, Context, Keymap};
@@ -325,7 +326,10 @@ impl State {
 
     /// The rows of a candidate's text in so many columns.
     pub fn rows(&self, candidate: &Candidate, columns: usize) -> Vec<DisplayRow> {
-        let skip = if self.zoom { 0 } else { text::common_indent(&candidate.shown) };
+        // A block in braces ends at the indentation of its function, also before it has come so far.
+        let target = self.job.target().filter(|target| target.language != Language::Python);
+        let common = text::common_indent(&candidate.shown);
+        let skip = if self.zoom { 0 } else { target.map_or(common, |target| target.indent.min(common)) };
         text::rows(&candidate.shown, columns, self.wrap, skip)
     }
 

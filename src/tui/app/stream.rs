@@ -79,7 +79,7 @@ fn round(state: &mut State, number: usize, candidates: &Range<usize>, told: usiz
     let has_tests = state.has_tests();
     let Some(run) = state.run.as_mut().filter(|run| run.candidates.len() == candidates.start) else { return };
     let none_passed = has_tests && (0..candidates.start).all(|c| !run.testing(c).passed());
-    run.more(number, candidates.len(), told);
+    run.more(number, candidates.len(), told, state.now);
     state.say(round_words(candidates, told, none_passed));
 }
 
@@ -151,7 +151,9 @@ fn finished(state: &mut State, index: usize, reason: FinishReason, text: String,
     let Some(run) = state.run.as_mut() else { return };
     let Some(candidate) = run.candidates.get_mut(index).filter(|c| c.is_live()) else { return };
     candidate.mean_logprob = mean;
-    candidate.shown = clean(&text);
+    // Also what comes with the body and is not in the answer.
+    let whole = state.job.target().and_then(|target| target.with_imports(&text));
+    candidate.shown = clean(whole.as_ref().unwrap_or(&text));
     candidate.text = text;
     candidate.end(Phase::Finished(reason), now);
     let is_broken = matches!(candidate.testing, Testing::Fault(_));

@@ -107,6 +107,10 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             undone(state, result);
             Vec::new()
         }
+        Msg::Stands(stands) => {
+            standing(state, stands);
+            Vec::new()
+        }
         Msg::Copied(result) => outcome(state, result),
         Msg::Read(Err(why)) | Msg::Fault(why) => {
             state.fail(why);
@@ -186,6 +190,18 @@ fn undone(state: &mut State, result: Result<String, String>) {
         }
         Err(why) => state.fail(why),
     }
+}
+
+/// A candidate that was written is to be written again; another program may have changed it meanwhile.
+fn standing(state: &mut State, stands: bool) {
+    let Some((_, candidate)) = state.applied else { return };
+    if stands {
+        return state.say(format!("{} is in the file already", label(candidate)));
+    }
+    (state.applied, state.stale) = (None, true);
+    mark(state);
+    let (file, key) = (state.subject(), state.key_name(Context::Panes, Action::ReadAgain));
+    state.fail(format!("{file} has changed since {} was written to it; {key} reads it again", label(candidate)));
 }
 
 /// Marks the candidate that is in the file.

@@ -4,6 +4,7 @@ use crate::engine::FinishReason;
 use crate::job::label;
 use crate::trial::Status;
 use crate::tui::app::{Phase, Run, State, Testing};
+use crate::tui::text;
 use crate::tui::theme::Role;
 
 /// A word and what it means.
@@ -27,6 +28,9 @@ pub fn of(run: &Run, index: usize) -> Badge {
         Phase::Broken | Phase::Finished(FinishReason::Failed) => badge("BROKEN OFF", Role::Error),
         Phase::Finished(FinishReason::Cancelled) => with_verdict("stopped", run, index),
         Phase::Finished(FinishReason::Budget) => with_verdict("OUT OF TIME", run, index),
+        Phase::Finished(FinishReason::Length) if run.testing(index).status() == Some(Status::NotRun) => {
+            badge("CUT OFF", Role::Warn)
+        }
         Phase::Finished(_) => match candidate.duplicate_of.filter(|&of| !is_folded(run, index, of)) {
             Some(original) => with_verdict(&format!("SAME AS {}", label(original)), run, index),
             None => tested(run.testing(index)).unwrap_or_else(|| badge("finished", Role::Muted)),
@@ -86,22 +90,34 @@ fn role(status: Status) -> Role {
     }
 }
 
-/// The names of the candidates that say what this one says, and their number: `A E G 3x`.
-pub fn names(run: &Run, index: usize) -> String {
+/// The names of the candidates that say what this one says, and their number: `A E G  3x`. They take at most a
+/// third of the columns, since the state stands behind them.
+pub fn names(run: &Run, index: usize, columns: u16) -> String {
     match run.block_of(index) {
         Some(block) if block.members.len() > 1 => {
             let names: Vec<String> = block.members.iter().map(|&member| label(member)).collect();
-            format!("{}  {}x", names.join(" "), names.len())
+            let all = names.join(" ");
+            let shown = if text::width(&all) * 3 <= columns.into() { all } else { format!("{} …", names[0]) };
+            format!("{shown}  {}x", names.len())
         }
         _ => label(index),
     }
 }
 
-/// Badges of special candidates: `WRONG ANSWER`, `IN FILE`, `PICK`.
+/// Badges of special candidates: `PICK`, `IN FILE`, `WRONG ANSWER`.
 pub fn marks(state: &State, index: usize) -> Vec<Badge> {
     let mut marks = Vec::new();
     let Some(run) = &state.run else { return marks };
     let Some(candidate) = run.candidates.get(index) else { return marks };
+    // The first are seen where there is little room.
+    if run.pick == Some(index) {
+        // Evidence by tests is stronger than a probability, and looks it.
+        let role = if run.testing(index).passed() { Role::Pick } else { Role::Working };
+        marks.push(badge("PICK", role));
+    }
+    if candidate.applied {
+        marks.push(badge("IN FILE", Role::Pick));
+    }
     if let Some(meets) = state.meets(index) {
         let (words, role) = if meets { ("RIGHT ANSWER", Role::Pass) } else { ("WRONG ANSWER", Role::Fail) };
         marks.push(badge(words, role));
@@ -109,24 +125,16 @@ pub fn marks(state: &State, index: usize) -> Vec<Badge> {
     if let Some(of) = candidate.made_of {
         marks.push(badge(format!("EDITED {}", label(of)), Role::Warn));
     }
-    if let Some(standing) = run.agreement.as_ref().and_then(|agreement| agreement.standing(index)) {
-        // Agreement is evidence, no verdict, and does not look like one.
-        let all = run.agreement.as_ref().map_or(0, |agreement| agreement.candidates());
-        // A candidate that the user has made is none of them.
-        let is_alone = standing.agree <= usize::from(candidate.made_of.is_none());
-        let words = if is_alone { "alone".to_owned() } else { format!("{} of {all} agree", standing.agree) };
-        marks.push(badge(words, Role::Muted));
-    }
     if run.marked == Some(index) {
         marks.push(badge("MARKED", Role::Working));
     }
-    if candidate.applied {
-        marks.push(badge("IN FILE", Role::Pick));
-    }
-    if run.pick == Some(index) {
-        // Evidence by tests is stronger than a probability, and looks it.
-        let role = if run.testing(index).passed() { Role::Pick } else { Role::Working };
-        marks.push(badge("PICK", role));
+    let agreement = run.agreement.as_ref().filter(|agreement| agreement.candidates() > 1);
+    if let Some((all, standing)) = agreement.and_then(|of| Some((of.candidates(), of.standing(index)?))) {
+        // Agreement is evidence, no verdict, and does not look like one. A candidate that the user has made is
+        // none of them.
+        let is_alone = standing.agree <= usize::from(candidate.made_of.is_none());
+        let words = if is_alone { "alone".to_owned() } else { format!("{} of {all} agree", standing.agree) };
+        marks.push(badge(words, Role::Muted));
     }
     marks
 }

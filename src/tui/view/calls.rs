@@ -46,6 +46,9 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let columns = (shown.len() * column).min(usize::from(area.width) / 2);
     let left = area.right() - columns as u16;
     let room = usize::from(left - area.x).saturating_sub(3);
+    // Behind each call the answers by their numbers, from one column on in all rows.
+    let calls: Vec<String> = all.iter().map(|&input| text::one_line(&agreement.inputs[input].text())).collect();
+    let widest = calls.iter().map(|call| text::width(call)).max().unwrap_or(0).min(room / 2);
     let style_of = |candidate: usize, style: Style| {
         if candidate == run.focus { style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED) } else { style }
     };
@@ -66,8 +69,12 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         };
         let role = if is_checked { Role::Pick } else { Role::Hint };
         let style = look.style(role).add_modifier(if is_selected { Modifier::REVERSED } else { Modifier::empty() });
-        put(buf, table, area.x, y, &format!("{mark} {}", text::fit(&text::one_line(&call), room)), style);
         let answers = agreement.answers(input);
+        let behind = room.saturating_sub(widest + 2);
+        let words = answers_in(&answers, behind);
+        let call = text::fit(&calls[row], widest);
+        put(buf, table, area.x, y, &format!("{mark} {call:<widest$}"), style);
+        put(buf, table, area.x + widest as u16 + 4, y, &words, look.style(Role::Muted));
         for (at, &candidate) in shown.iter().enumerate() {
             let number = answers.iter().position(|answer| answer.candidates.contains(&candidate));
             let x = left + (at * column) as u16;
@@ -161,11 +168,24 @@ impl<'a> Detail<'a> {
     }
 }
 
+/// `1: 0  2: ValueError`, each cut to its share where all do not fit.
+fn answers_in(answers: &[Answer], columns: usize) -> String {
+    let within = |most: usize| {
+        let words = answers.iter().map(|answer| text::fit(&text::one_line(&answer.shown), most));
+        (1..).zip(words).map(|(number, words)| format!("{number}: {words}")).collect::<Vec<_>>().join("  ")
+    };
+    let all = within(columns);
+    let share = (columns / answers.len().max(1)).saturating_sub(5);
+    if text::width(&all) <= columns { all } else { text::fit(&within(share), columns) }
+}
+
 /// A row with an answer, and at its right the candidates that give it.
 fn answer(buf: &mut Buffer, row: Rect, look: &Look, (mark, shown, names): (&str, &str, &str), role: Role) {
-    let wide = usize::from(row.width).saturating_sub(text::width(names) + 8);
+    // Many names leave the answer half of the row.
+    let names = text::fit(names, usize::from(row.width / 2).saturating_sub(2));
+    let wide = usize::from(row.width).saturating_sub(text::width(&names) + 8);
     let line = format!("{mark}  {}", text::fit(&text::one_line(shown), wide));
     put(buf, row, row.x, row.y, &line, look.style(role));
-    let x = row.right().saturating_sub(text::width(names) as u16 + 1);
-    put(buf, row, x, row.y, names, look.style(Role::Muted));
+    let x = row.right().saturating_sub(text::width(&names) as u16 + 1);
+    put(buf, row, x, row.y, &names, look.style(Role::Muted));
 }

@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
+use ratatui::widgets::{Clear, Widget};
 
 use super::{Look, put};
 use crate::tui::app::State;
@@ -41,7 +42,14 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     }
     let row = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
     if let Some((words, style)) = said(look) {
-        put(buf, row, row.x, row.y, &text::fit(&words, row.width.into()), style);
+        let mut lines = text::wrap_words(&words, row.width.into());
+        // Words that are too long for the line take the line of figures as well while they stand there.
+        let above = Rect { y: area.y.saturating_sub(1), ..area };
+        if lines.len() > 1 && above.y > buf.area.y {
+            Clear.render(above, buf);
+            put(buf, above, row.x, above.y, &lines.remove(0), style);
+        }
+        put(buf, row, row.x, row.y, &text::fit(&lines.join(" "), row.width.into()), style);
         return;
     }
     let hints = hints(look.state);

@@ -28,12 +28,23 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look) {
     let keys = rows.iter().filter(|r| !r.1.is_empty()).map(|r| text::width(&r.0)).max().unwrap_or(0);
     // A strip of the screen at its sides would only look torn.
     let width = if body.width < 84 { body.width } else { 78 };
+    let keys = keys.min(usize::from(width.saturating_sub(4)) / 2);
+    // What does not fit behind the keys goes on below.
+    let room = usize::from(width.saturating_sub(4)).saturating_sub(keys + 2).max(1);
+    let rows: Vec<(String, String, Role)> = rows
+        .into_iter()
+        .flat_map(|(left, label, role)| {
+            let mut lines = text::wrap_words(label, room);
+            lines.resize(lines.len().max(1), String::new());
+            let left = std::iter::once(left).chain(std::iter::repeat(String::new()));
+            left.zip(lines).map(move |(left, label)| (left, label, role)).collect::<Vec<_>>()
+        })
+        .collect();
     let height = (rows.len() + 2).min(usize::from(body.height)) as u16;
     let close = state.key_name(Context::Help, Action::Close);
     let inside = window(buf, middle(body, width, height), look, "keys", &format!("{close} closes, j k scroll"));
     let last = rows.len().saturating_sub(usize::from(inside.height));
     let top = state.help.unwrap_or(0).min(last);
-    let keys = keys.min(usize::from(inside.width) / 2);
     for (y, (left, label, role)) in (inside.y..inside.bottom()).zip(rows.iter().skip(top)) {
         let style = if label.is_empty() { look.style(*role) } else { look.style(Role::Title) };
         put(

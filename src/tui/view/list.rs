@@ -34,7 +34,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
             row,
             row.x,
             y,
-            &format!("{}{:<2}", if focused { '>' } else { ' ' }, badge::names(run, index)),
+            &format!("{}{:<2}", if focused { '>' } else { ' ' }, badge::names(run, index, area.width)),
             name,
         );
         let mut right = format!("{:>4}t", candidate.tokens);

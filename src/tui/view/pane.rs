@@ -125,7 +125,7 @@ fn header(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, (d
     }
     let name = if focused { look.style(Role::Selection).add_modifier(Modifier::BOLD) } else { look.style(Role::Title) };
     let state = badge::of(run, index);
-    let mut texts = vec![(badge::names(run, index), name), (state.text, look.style(state.role))];
+    let mut texts = vec![(badge::names(run, index, row.width), name), (state.text, look.style(state.role))];
     texts.extend(badge::marks(look.state, index).into_iter().map(|mark| (mark.text, look.style(mark.role))));
     texts.extend(confidence::doubt(look, candidate).map(|words| (words, look.style(Role::Warn))));
     match (look.state.note(index), run.testing(index)) {
@@ -139,7 +139,7 @@ fn header(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, (d
     // A server may not tell how many there are.
     let is_served = matches!(&look.state.loading, Loading::Ready(info) if info.is_served());
     let tokens = if candidate.tokens == 0 && is_served { String::new() } else { format!("{} tok", candidate.tokens) };
-    for right in [figures(run, candidate, &tokens), scores(candidate), tokens] {
+    for right in [figures(candidate, &tokens), scores(candidate), tokens] {
         let at = row.right().saturating_sub(text::width(&right) as u16 + 2);
         if at >= x && !right.is_empty() {
             put(buf, row, at, row.y, &format!(" {right} "), look.style(Role::Muted));
@@ -161,10 +161,10 @@ fn scores(candidate: &Candidate) -> String {
 }
 
 /// `lp -0.09  rank 1  48 tok  0.61 s  end`.
-fn figures(run: &Run, candidate: &Candidate, tokens: &str) -> String {
+fn figures(candidate: &Candidate, tokens: &str) -> String {
     let mut out = [scores(candidate).as_str(), tokens].join("  ").trim().to_owned();
-    if let Some(ended) = candidate.ended {
-        let _ = write!(out, "  {:.2} s", ended.saturating_sub(run.started) as f64 / 1000.0);
+    if let Some(ended) = candidate.ended.filter(|_| candidate.made_of.is_none()) {
+        let _ = write!(out, "  {:.2} s", ended.saturating_sub(candidate.began) as f64 / 1000.0);
     }
     if candidate.round > 1 {
         let _ = write!(out, "  round {}{}", candidate.round, if candidate.told { ", told" } else { "" });

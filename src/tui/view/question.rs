@@ -28,7 +28,13 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, question: Question) {
         Question::Take { candidate } => {
             let name = label(candidate);
             let passed = state.run.as_ref().is_some_and(|run| run.testing(candidate).passed());
-            let said = if passed || !state.has_tests() {
+            let pick = state.run.as_ref().and_then(|run| run.pick).map(label);
+            let status = state.run.as_ref().and_then(|run| run.testing(candidate).status());
+            let is_judged = state.has_tests() || status.is_some();
+            let said = if state.own_body.is_none() && (passed || !is_judged) {
+                let pick = pick.map_or("Which one is best is not known yet.".to_owned(), |pick| format!("{pick} is the pick."));
+                [pick, format!("{name} is only the first.")]
+            } else if passed || !is_judged {
                 [format!("{name} takes the place of the body that is in the file."), String::new()]
             } else {
                 let [first, second] = not_passed(state, candidate);

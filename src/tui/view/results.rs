@@ -37,7 +37,7 @@ fn candidates(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, shown: &[usi
     let height = usize::from(area.height);
     let focus = shown.iter().position(|&c| c == run.focus).unwrap_or(0);
     let top = (focus + 1).saturating_sub(height);
-    let names: Vec<String> = shown.iter().map(|&index| badge::names(run, index)).collect();
+    let names: Vec<String> = shown.iter().map(|&index| badge::names(run, index, area.width)).collect();
     let widest = names.iter().map(|name| text::width(name)).max().unwrap_or(1).min(usize::from(area.width) / 4);
     for (y, at) in (area.y..area.bottom()).zip(top..shown.len()) {
         let index = shown[at];
@@ -58,7 +58,7 @@ fn candidates(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, shown: &[usi
             .map_or(String::new(), |v| format!("{:.2} s", v.duration_ms.max(v.waited_ms.into()) as f64 / 1000.0));
         put(buf, row, x, y, &format!("{time:>8}"), look.style(Role::Muted));
         let mut words = verdict.map_or(String::new(), |v| look.state.own_words(&v.words()));
-        for mark in badge::marks(look.state, index) {
+        for mark in badge::marks(look.state, index).iter().rev() {
             words = format!("{}  {words}", mark.text);
         }
         let x = x + 10;
@@ -97,7 +97,9 @@ fn tests_by_candidates(
         let x = left + (at * column) as u16;
         put(buf, area, x, area.y, name, style_of(shown[at], look.style(Role::Title)));
     }
-    for (y, row) in (area.y + 1..area.bottom()).zip(matrix) {
+    let rows = usize::from(area.height.saturating_sub(1));
+    let shown_rows = if matrix.len() > rows { rows.saturating_sub(1) } else { rows };
+    for (y, row) in (area.y + 1..area.bottom()).zip(matrix.iter().take(shown_rows)) {
         let role = if row.tells() { Role::Hint } else { Role::Muted };
         put(buf, area, area.x + 1, y, &text::fit(&text::one_line(&row.name), room), look.style(role));
         for (at, end) in row.ends.iter().enumerate() {
@@ -109,11 +111,10 @@ fn tests_by_candidates(
             put(buf, area, left + (at * column) as u16, y, mark, style_of(shown[at], look.style(role)));
         }
     }
-    let hidden = (matrix.len() + 1).saturating_sub(area.height.into());
+    let hidden = matrix.len().saturating_sub(shown_rows);
     if hidden > 0 {
-        let more = format!(" {hidden} more tests ");
-        let x = left.saturating_sub(text::width(&more) as u16 + 1);
-        put(buf, area, x, area.bottom() - 1, &more, look.style(Role::Warn));
+        let more = format!("{hidden} more tests");
+        put(buf, area, area.x + 1, area.bottom() - 1, &text::fit(&more, room), look.style(Role::Warn));
     }
 }
 

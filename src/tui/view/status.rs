@@ -71,11 +71,11 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
             out.push((format!("+{accepted:.1}/step {line}").trim_end().to_owned(), plain));
         }
         if let Some(budget) = state.options.time_budget.filter(|_| run.is_live()) {
-            let spent = state.now.saturating_sub(run.started) as f64 / 1000.0;
+            let spent = run.spent(state.now) as f64 / 1000.0;
             out.push((confidence::budget(spent, budget.as_secs_f64()), look.style(Role::Working)));
         }
-        if let Some(ended) = run.ended {
-            out.push((format!("{:.2} s", ended.saturating_sub(run.started) as f64 / 1000.0), plain));
+        if !run.is_live() {
+            out.push((format!("{:.2} s", run.spent(state.now) as f64 / 1000.0), plain));
         }
     }
     let seed = state.run.as_ref().map_or(state.options.seed, |r| r.seed);

@@ -17,7 +17,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         .map(|&i| {
             let state = badge::short(run, i);
             let pick = if run.pick == Some(i) { " PICK" } else { "" };
-            let inside = format!("{} {}{pick}", badge::names(run, i), state.text);
+            let inside = format!("{} {}{pick}", badge::names(run, i, area.width), state.text);
             (if i == run.focus { format!(">{inside}<") } else { format!(" {inside} ") }, state.role)
         })
         .collect();

@@ -292,6 +292,9 @@ fn go_tests_of_a_package_overrule_a_pass() {
         ("calc/f_test.go", &one),
         ("calc/minus_test.go", &other),
         ("calc/example_test.go", example),
+        // Neither has a test.
+        ("calc/bench_test.go", "package calc\n\nimport \"testing\"\n\nfunc BenchmarkF(b *testing.B) {\n\tF(b.N)\n}\n"),
+        ("calc/export_test.go", "package calc\n\nvar Exported = F\n"),
     ];
     let place = Place::new(&files);
     let judged = |body: &str| first_of(&runner, &place, "F", &["calc/f_test.go", "calc"], body);

@@ -90,6 +90,10 @@ impl Suite {
         copy.put(&beside, &format!("package {}\n\nimport _ \"{import}\"\n", self.package))?;
         for (file, text) in &self.files {
             let (text, _) = guarded(text, secret);
+            // A file without tests, of benchmarks or helpers, must not import what it does not use.
+            if !text.contains(secret) {
+                continue;
+            }
             let mut text = with_import(&text, &format!("\"{import}\""));
             // Examples are made tests, for which their file need not have the library's package.
             if text.contains(&format!("*{secret}t.T")) {

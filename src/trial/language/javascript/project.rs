@@ -13,11 +13,11 @@ use std::string::FromUtf8Error;
 use serde::Serialize;
 
 use super::runner::{self, Given, Plan, SCRIPT};
-use super::runtime::{ADDRESSES, Runtime};
+use super::runtime::Runtime;
 use super::{REMOVES_TYPES, Tools, check, junit, runtime, types};
 use crate::files;
 use crate::language::Language;
-use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
+use crate::sandbox::{ADDRESSES, Ended, Job, Limits, Run, Scratch};
 use crate::trial::judge::record::Names;
 use crate::trial::language::row::{
     BaselineCache, Context, Evidence, Outcome, Project, Report, TestEnd, Tool, Trial, TrialError, Verdict, decide,

@@ -6,10 +6,8 @@
 use std::env;
 use std::path::PathBuf;
 
+use crate::sandbox::ADDRESSES;
 use crate::trial::language::row::{Recipe, TestEnd};
-
-/// Addresses that an engine reserves with WebAssembly and threads, far more than it uses.
-pub const ADDRESSES: u64 = 64 << 30;
 
 /// A program that is both engine and test runner.
 #[derive(Debug)]

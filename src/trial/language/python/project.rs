@@ -18,6 +18,8 @@ use crate::untrusted::clean_line;
 
 /// A stub body that calls into the driver, which records the call.
 const WITHOUT_BODY: &str = "return __import__('_reached').called()";
+/// The same of an asynchronous generator, which must not be a coroutine.
+const WITHOUT_BODY_OF_GENERATOR: &str = "__import__('_reached').called(); yield";
 
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -67,7 +69,7 @@ pub fn run(
     // Tools of a project write more than a function does.
     let least = if project.lone.is_some() { 0 } else { 64 << 20 };
     let limits = Limits { file: trial.limits.file.max(least), ..trial.limits };
-    let without = trial.with_body(WITHOUT_BODY);
+    let without = without_body(trial);
     let distribution = Distribution::of(&project.root.join(&project.package)).filter(|_| project.lone.is_none());
     let own_names = own_names(trial, without.as_deref());
     let runs =
@@ -83,6 +85,16 @@ pub fn run(
     decide(&evidence, &limits)
 }
 
+/// The user's text with a function that only tells that it was called.
+fn without_body(trial: &Trial) -> Option<String> {
+    let target = trial.held_target()?;
+    let (head, own) = (target.stub(), &target.text[target.body.clone()]);
+    let makes = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    let is_generator =
+        makes(&head, &["async def"]) && (makes(&head, &["AsyncIter", "AsyncGen"]) || makes(own, &["yield"]));
+    Some(target.with_body(if is_generator { WITHOUT_BODY_OF_GENERATOR } else { WITHOUT_BODY }))
+}
+
 /// The names in the user's text outside of the function.
 fn own_names(trial: &Trial, without: Option<&str>) -> BTreeSet<String> {
     names(Language::Python, without.unwrap_or_else(|| trial.own_text())).into_iter().collect()
@@ -95,7 +107,7 @@ pub fn cache(
     trial: &Trial,
     project: &Project,
 ) -> Option<BaselineCache> {
-    let own_names = own_names(trial, trial.with_body(WITHOUT_BODY).as_deref());
+    let own_names = own_names(trial, without_body(trial).as_deref());
     cache_with(at, (python, driver), trial, project, &own_names)
 }
 

@@ -13,8 +13,8 @@ FunctionType = type(lambda: None)
 
 
 def shorten(text, room=300):
-    """A text on one line, cut to `room` characters."""
-    text = " ".join(str(text).split())
+    """A text on one line, cut to `room` characters. Spaces inside of a line stay: values may differ by them."""
+    text = " ".join(line.strip() for line in str(text).split("\n") if line.strip()).replace("\t", " ")
     return text if len(text) <= room else text[:room - 3] + "..."
 
 

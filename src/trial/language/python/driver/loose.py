@@ -28,6 +28,19 @@ class TestsFile:
         self.functions = {node.name: node for node in self.tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
         self.classes = [node for node in self.tree.body if isinstance(node, ast.ClassDef)]
 
+    def takes_from(self, name, has):
+        """True if it imports a module of this name for something that the code `has`."""
+        for node in self.imports:
+            if isinstance(node, ast.ImportFrom) and node.module == name and not node.level:
+                if any(a.name == "*" or has(a.name) for a in node.names):
+                    return True
+            for alias in node.names if isinstance(node, ast.Import) else ():
+                bound = alias.asname or name
+                uses = [part for part in ast.walk(self.tree) if isinstance(part, ast.Attribute) and ast.unparse(part.value) == bound]
+                if alias.name == name and any(has(use.attr) for use in uses):
+                    return True
+        return False
+
     def tests(self):
         """The names of the functions and classes that frameworks take for tests."""
         functions = [name for name in self.functions if name.startswith("test")]

@@ -128,10 +128,13 @@ class Run:
 
     def skip(self, test, error):
         """Notes a test that was skipped; one that the code under test skips has failed."""
-        trace = error.__traceback__ if error is not None else None
-        while trace is not None and trace.tb_next is not None:
+        trace, places = error.__traceback__ if error is not None else None, []
+        while trace is not None:
+            places.append(os.path.realpath(trace.tb_frame.f_code.co_filename))
             trace = trace.tb_next
-        if trace is not None and os.path.realpath(trace.tb_frame.f_code.co_filename) == os.path.realpath(self.request["file"]):
+        code = os.path.realpath(self.request["file"])
+        # Tests in the file of the code have their own frames there.
+        if code in (places[-1:] if code == os.path.realpath(self.path) else places):
             self.note(test, "failed", "the code under test skips it")
         else:
             self.note(test, "skipped")
@@ -237,7 +240,8 @@ def names_for(tests, request):
     if entry in asks and not hasattr(module, entry):
         raise Undefined("the code does not define `%s`" % entry)
     for name in lacking:
-        sys.modules[name] = module
+        if tests.takes_from(name, lambda own: hasattr(module, own)):
+            sys.modules[name] = module
     found = {name: value for name, value in vars(module).items() if name in tests.free and (not hasattr(builtins, name) or name in asks)}
     # Modules that the tests forgot to import are there without the candidate's imports, too.
     standard = getattr(sys, "stdlib_module_names", ())
