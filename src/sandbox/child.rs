@@ -397,6 +397,10 @@ fn restrict(confinement: &Confinement, stage: &mut u8) -> io::Result<()> {
             // Where `/proc` is missing the program says so itself.
             let _ = landlock::add(landlock.as_raw_fd(), c"/proc/self/maps", landlock::READ_FILE);
         }
+        if confinement.namespaces.as_ref().is_some_and(|namespaces| namespaces.root.is_some()) {
+            // Its own mounts: native parts of programs look where a folder lies before they write to it.
+            let _ = landlock::add(landlock.as_raw_fd(), c"/proc/self/mountinfo", landlock::READ_FILE);
+        }
         // SAFETY: an open ruleset descriptor, owned by the plan, and no flags.
         let done = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, landlock.as_raw_fd(), 0_u32) };
         check(done as i32)?;

@@ -15,8 +15,8 @@
 //!
 //! Every tier but `none` has the kernel rules:
 //!
-//! - Landlock: files read and written, TCP in the lesser tiers, signals. `/proc` is closed, except a map of
-//!   the program's own memory where the program needs it.
+//! - Landlock: files read and written, TCP in the lesser tiers, signals. `/proc` is closed, except the
+//!   list of the mounts that were made for the program, and a map of its own memory where it needs that.
 //! - seccomp: sockets of other families (all in the lesser tiers), other processes, namespaces. Buffers of
 //!   sockets keep their size: `SO_SNDBUF` and `SO_RCVBUF` succeed without effect, since a filter cannot read
 //!   the wished size.

@@ -187,6 +187,16 @@ fn a_program_sees_where_its_memory_lies_only_if_it_has_to() {
     }
 }
 
+/// In the tier full those are the sandbox's own.
+#[test]
+fn a_program_sees_the_mounts_that_were_made_for_it() {
+    for sandbox in sandboxes() {
+        let said = run(&sandbox, shell("read -r line 2>/dev/null < /proc/self/mountinfo && echo seen"));
+        let is_seen = said.output.trim() == "seen";
+        assert_eq!(is_seen, sandbox.protection().tier == "full", "{said:?}");
+    }
+}
+
 /// A program gives way to work of this one, and to nothing else: on a busy machine it has its share.
 #[test]
 fn a_program_has_a_lower_priority_only_if_it_gives_way() {

@@ -1,11 +1,12 @@
 //! Finds functions and makes jobs for them, off the loop.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -65,11 +66,13 @@ pub struct Targets {
     functions: Functions,
     known: Known,
     stop: Arc<AtomicBool>,
+    /// Functions that were left for the next one, by file and name.
+    left: Arc<Mutex<HashSet<(PathBuf, String)>>>,
 }
 
 impl Targets {
     pub fn new(functions: Functions) -> Self {
-        Self { functions, known: Known::default(), stop: Arc::default() }
+        Self { functions, known: Known::default(), stop: Arc::default(), left: Arc::default() }
     }
 
     /// Functions are tested by these from now on.
@@ -118,18 +121,37 @@ impl Targets {
         job.another(target, &self.functions.tests).map_err(|why| why.to_string())
     }
 
-    /// The job for the next unfinished function: of the file, else of the folder.
+    /// The job for the next unfinished function that was not left before: of the file, else of the folder. Once
+    /// all were left it begins anew.
     pub fn next(&self, job: &Job) -> Result<Option<Job>, String> {
         let current = job.target().and_then(|target| Some((target.path.clone()?, target.name.clone(), target.line)));
-        if let Some((path, name, line)) = &current
-            && let Some(next) = after(path, name, *line)
-        {
-            return self.at(job, path, &next.name, next.line).map(Some);
+        let place =
+            |path: &Path, name: &str| (path.canonicalize().unwrap_or_else(|_| path.to_path_buf()), name.to_owned());
+        let own = current.as_ref().map(|(path, name, _)| place(path, name));
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.extend(own.clone());
+        for _ in 0..2 {
+            let is_new = |path: &Path, name: &str| !left.contains(&place(path, name));
+            if let Some((path, name, line)) = &current
+                && let Some(next) = after(path, name, *line, &is_new)
+            {
+                return self.at(job, path, &next.name, next.line).map(Some);
+            }
+            if let Some(found) = self.first(own.as_ref().map(|own| &*own.0), &is_new) {
+                return self.at(job, &found.path, &found.name, found.line).map(Some);
+            }
+            left.clear();
+            left.extend(own.clone());
         }
-        let own = current.and_then(|(path, ..)| path.canonicalize().ok());
+        Ok(None)
+    }
+
+    /// The first unfinished function of the folder, outside of a file.
+    fn first(&self, without: Option<&Path>, is_new: &dyn Fn(&Path, &str) -> bool) -> Option<Found> {
         let first = Cell::new(None);
+        let is_other = |path: &Path| without.is_none() || path.canonicalize().ok().as_deref() != without;
         let is_next = |found: &Found| {
-            !found.finished && !found.is_tests && (own.is_none() || found.path.canonicalize().ok() != own)
+            !found.finished && !found.is_tests && is_other(&found.path) && is_new(&found.path, &found.name)
         };
         let place = Place { root: &self.functions.root, file: None };
         scan(place, Bounds::default(), &self.known, &AtomicBool::new(false), &mut |functions| match functions
@@ -142,7 +164,7 @@ impl Targets {
             }
             None => ControlFlow::Continue(()),
         });
-        first.take().map(|found: Found| self.at(job, &found.path, &found.name, found.line)).transpose()
+        first.take()
     }
 
     /// A line about the language of a job.
@@ -151,12 +173,13 @@ impl Targets {
     }
 }
 
-/// The next unfinished function of a file behind another one, else the first.
-fn after(path: &Path, name: &str, line: usize) -> Option<FunctionName> {
+/// The next unfinished function of a file behind another one, else the first, of those that are new.
+fn after(path: &Path, name: &str, line: usize, is_new: &dyn Fn(&Path, &str) -> bool) -> Option<FunctionName> {
     let functions = code::function_names(Language::of_path(path)?, &files::text(path, files::TEXT).ok()?);
     let own = functions.iter().filter(|f| f.name == name).min_by_key(|f| f.line.abs_diff(line)).map(|f| f.line);
     let line = own.unwrap_or(line);
-    let open = || functions.iter().filter(|f| !f.finished && !f.declaration && Some(f.line) != own);
+    let is_open = |f: &&FunctionName| !f.finished && !f.declaration && Some(f.line) != own && is_new(path, &f.name);
+    let open = || functions.iter().filter(is_open);
     open().find(|f| f.line > line).or_else(|| open().next()).cloned()
 }
 
@@ -207,6 +230,7 @@ mod tests {
         let next = |job: &Job| targets.next(job).unwrap();
         assert_eq!(next(&at("a", 1)).map(|job| name(&job)), Some("b".to_owned()));
         assert_eq!(next(&at("c", 9)).map(|job| name(&job)), Some("b".to_owned()), "from the end to the beginning");
+        assert_eq!(next(&at("b", 5)).map(|job| name(&job)), Some("D".to_owned()), "all of the file were left");
         write_all(folder.path(), [("one.py", &*OPEN.replace("    pass", "    return 2"))]);
         assert_eq!(next(&at("b", 5)).map(|job| name(&job)), Some("D".to_owned()), "its own is not the next one");
         assert!(next(&example).is_some(), "without a file the first of the project");

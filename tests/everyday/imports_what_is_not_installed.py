@@ -1,4 +1,4 @@
-# expect: not run
+# expect: error
 # entry: half
 """What the tests import beside the code is not the code."""
 

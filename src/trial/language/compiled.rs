@@ -72,8 +72,16 @@ fn complaint(output: &str) -> Option<String> {
     let first = lines.nth(error)?;
     let next = lines.next().filter(|_| first.ends_with(':'));
     let said = next.map_or_else(|| first.to_owned(), |next| format!("{first} {next}"));
+    let said = pointed_at(lines).map_or(said.clone(), |words| format!("{said}: {words}"));
     let is_offline = output.contains("using offline mode") || output.contains("--offline was specified");
     Some(if is_offline { format!("{said}: run `cargo fetch` in the project") } else { said })
+}
+
+/// Words at the place of an error of rustc, behind its `^^^^`.
+fn pointed_at<'a>(lines: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let own = lines.take_while(|line| !line.starts_with("error") && !line.starts_with("warning"));
+    let mut words = own.filter_map(|line| line.strip_prefix('|')?.rsplit_once("^ ").map(|(_, words)| words.trim()));
+    words.next().filter(|words| !words.is_empty())
 }
 
 /// The verdict if a test asked for by name is not in the file.
@@ -101,6 +109,9 @@ mod tests {
     fn what_is_wrong_is_one_line_or_two() {
         let said = |output: &str| complaint(output).unwrap_or_default();
         assert_eq!(said("   Compiling a\nerror[E1]: no\n --> a.rs:1\n"), "error[E1]: no");
+        let types = "error[E2]: types\n --> a.rs:2:5\n  |\n1 | fn f() -> u8 {\n  |           -- for this\n2 |     x\n  |     ^ expected `u8`, found `&u8`\n";
+        assert_eq!(said(types), "error[E2]: types: expected `u8`, found `&u8`");
+        assert_eq!(said("error[E1]: no\nerror[E2]: types\n  |  ^^ words\n"), "error[E1]: no", "of another error");
         assert_eq!(said("\na.go:3:1: missing return\nmore\n"), "a.go:3:1: missing return");
         assert_eq!(said("go: errors parsing go.mod:\ngo.mod:3: bad\n"), "go: errors parsing go.mod: go.mod:3: bad");
         assert_eq!(complaint("\n"), None);

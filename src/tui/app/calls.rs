@@ -138,8 +138,11 @@ pub(super) fn judge(state: &mut State, check: Check) {
     let wrong = (0..run).filter(|&c| state.unmet(c).is_some()).count();
     state.pick_by_checks();
     let is_or_are = if wrong == 1 { "is" } else { "are" };
-    let judged =
-        if is_given { format!("{wrong} of {run} {is_or_are} wrong") } else { format!("no candidate gives {right}") };
+    let judged = match (is_given, wrong) {
+        (true, 0) => "none is wrong".to_owned(),
+        (true, _) => format!("{wrong} of {run} {is_or_are} wrong"),
+        (false, _) => format!("no candidate gives {right}"),
+    };
     let next = example_hint(state).map_or_else(String::new, |hint| format!("; {hint}"));
     state.say(judged + &next);
 }

@@ -6,6 +6,7 @@ use super::state::State;
 use crate::code::Target;
 use crate::job::label;
 use crate::tui::keymap::Action;
+use crate::tui::text;
 
 /// The text that a candidate is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +98,11 @@ pub fn open(state: &mut State, preview: bool) {
         return;
     }
     if preview {
-        let top = state.preview().map_or(0, |(_, line)| line.saturating_sub(3));
+        // Lines above may be wrapped into many rows.
+        let top = state.preview().map_or(0, |(content, line)| {
+            let rows = text::rows(&content, state.size.0.into(), state.wrap, 0);
+            rows.iter().position(|row| row.line + 3 >= line).unwrap_or(0)
+        });
         state.diff = Some(Diff { top, preview, ..Diff::OPEN });
     } else if state.bases().is_empty() {
         state.say("there is nothing to compare with: no other candidate, and no body in the file");

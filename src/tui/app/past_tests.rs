@@ -255,7 +255,7 @@ fn a_kept_run_has_its_table_of_calls_and_is_judged_by_an_answer() {
     session.key("b");
     assert!(screen(&session).contains("3 calls, they differ on 1"));
     session.key("1");
-    assert_eq!(said(&session), "0 of 2 are wrong");
+    assert_eq!(said(&session), "none is wrong");
     assert_eq!(session.key("w"), []);
     assert!(said(&session).contains("this run is over"), "{}", said(&session));
     session.key("esc");

@@ -7,8 +7,9 @@ use ratatui::style::Style;
 use super::{Look, badge, confidence, put_all};
 use crate::job::label;
 use crate::trial::Status;
+use crate::tui::app::find::Filter;
 use crate::tui::app::state::{Consent, Question};
-use crate::tui::app::{Run, Testing};
+use crate::tui::app::{Loading, Run, Testing};
 use crate::tui::layout::{Layout, Regime};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -46,6 +47,12 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
             }
             Consent::Unknown => {}
         }
+    }
+    if state.eager && state.loading == Loading::Opening {
+        out.push(("writes as soon as the models are loaded".to_owned(), look.style(Role::Working)));
+    }
+    if let Some(run) = state.run.as_ref().filter(|run| run.filter != Filter::All) {
+        out.push((format!("only {}", run.filter.name()), look.style(Role::Warn)));
     }
     out.extend(confidence::legend(look));
     if let Some(run) = &state.run {

@@ -270,6 +270,14 @@ fn what_a_runner_loads_before_tests_is_there() {
             hooked,
             "exports.f = f;\nfunction f(x) {\n  return 2 * x;\n}\n",
         ),
+        // Options of node among its settings.
+        (
+            "mocha",
+            (".mocharc.json", "{\"node-option\":[\"require=./set.cjs\"]}"),
+            ("set.cjs", "globalThis.three = 3;\n"),
+            hooked,
+            "exports.f = f;\nfunction f(x) {\n  return 2 * x;\n}\n",
+        ),
     ] {
         if !has(name, &["--version"], name) {
             continue;
@@ -288,6 +296,22 @@ fn what_a_runner_loads_before_tests_is_there() {
         let verdict = judge(&runner, &place, &right.replace("2 * x", "3 * x"));
         assert_eq!(verdict.status, Status::Failed, "{name}: {}", verdict.message);
     }
+}
+
+#[test]
+fn what_keeps_jest_from_loading_the_tests_is_said() {
+    let Some(runner) = node() else { return };
+    if !has("jest", &["--version"], "jest") {
+        return;
+    }
+    let place = Place::new(&[
+        ("package.json", "{\"scripts\":{\"test\":\"jest\"},\"jest\":{\"transform\":{\"js$\":\"./made.cjs\"}}}"),
+        ("made.cjs", "throw new Error('no native part');\n"),
+        ("src/f.js", "exports.f = f;\nfunction f(x) {\n  return 0;\n}\n"),
+        ("test/f.test.js", "const { f } = require('../src/f.js');\ntest('f', () => expect(f(3)).toBe(6));\n"),
+    ]);
+    let verdict = judge(&runner, &place, "exports.f = f;\nfunction f(x) {\n  return 2 * x;\n}\n");
+    assert!(verdict.status != Status::Passed && verdict.message.contains("no native part"), "{verdict:?}");
 }
 
 /// Stands in for a package that makes node read TypeScript: it knows one type.

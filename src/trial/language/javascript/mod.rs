@@ -16,6 +16,7 @@
 //!   times.
 
 mod junit;
+mod mocharc;
 mod observe;
 mod project;
 mod runner;

@@ -67,6 +67,9 @@ const FILES: &[(&str, &str)] = &[
     ("runner.cjs", "module.exports = require('./report.cjs').runner;\n"),
 ];
 
+/// Settings in place of the runner's own.
+const SETTINGS: &str = "settings.json";
+
 /// Names for tests that import no file.
 const NAMES: &str = include_str!("reporter/names.mjs");
 
@@ -155,7 +158,9 @@ pub fn run(
     let told =
         [serde_json::to_string(&program), serde_json::to_string(&plan.given.names)].map(Result::unwrap_or_default);
     let names = format!("const program = {}, names = {};{NAMES}", told[0], told[1]);
-    for (name, text) in FILES.iter().chain(&[("report.cjs", whole.as_str()), ("names.mjs", names.as_str())]) {
+    let settings = plan.settings.as_deref().map(|settings| (SETTINGS, settings));
+    let made = [("report.cjs", whole.as_str()), ("names.mjs", names.as_str())].into_iter().chain(settings);
+    for (name, text) in FILES.iter().copied().chain(made) {
         let path = reporter.path().join(name);
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
         folder.and_then(|()| fs::write(path, text))?;
@@ -259,6 +264,10 @@ impl NodeRuns<'_> {
         if let Some(program) = &plan.program {
             arguments.push(copy.path().join(program).display().to_string());
             arguments.extend(self.told(Path::new("")));
+            if plan.settings.is_some() {
+                arguments
+                    .extend([format!("--config={}", reporter.join(SETTINGS).display()), "--no-package".to_owned()]);
+            }
             // Before the last argument, after which only tests files come.
             let at = arguments.len() - usize::from(plan.row.arguments.last() == Some(&"--runTestsByPath"));
             arguments

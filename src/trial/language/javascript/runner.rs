@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::mocharc;
 use super::runtime::{self, Runtime};
 use super::script::{self, Command};
 use super::types;
@@ -172,6 +173,8 @@ pub struct Plan {
     pub node: Vec<String>,
     /// Options of the runner.
     pub runner: Vec<String>,
+    /// Settings in place of the runner's own, as JSON.
+    pub settings: Option<String>,
     /// Variables that the script sets.
     pub environment: Vec<(String, String)>,
     /// A folder of packages outside of the project, linked into its top folder for the tests.
@@ -262,11 +265,12 @@ impl Plan {
         let starting: Vec<&Command> = commands.iter().filter(is_started).collect();
         let starting = starting.iter().find(|command| script::names(command, file)).or(starting.first()).copied();
         let words = starting.map_or(&[][..], |command| &command[..]);
-        let node = script::node_options(words, (row.name == "mocha").then(|| project.root.join(&folder)).as_deref());
+        let of_mocha = (row.name == "mocha").then(|| project.root.join(&folder));
+        let mut node = script::node_options(words, of_mocha.as_deref());
         let mut runner = script::valued(words, row.passed);
+        let settings = of_mocha.and_then(|folder| mocharc::taken(&folder, &mut node, &mut runner));
         runner.extend((is_bare && row.name == "vitest").then(|| "--globals".to_owned()));
-        let is_passed = |word: &&String| row.passed_words.iter().any(|head| word.starts_with(head));
-        runner.extend(words.iter().filter(is_passed).cloned());
+        runner.extend(words.iter().filter(|word| row.passed_words.iter().any(|head| word.starts_with(head))).cloned());
         if let Some(runtime) = row.runtime.filter(|_| starting.is_none()) {
             runner.extend(runtime.usual.iter().map(|&word| word.to_owned()));
         }
@@ -285,7 +289,7 @@ impl Plan {
             )));
         }
         let environment = script::environment(words);
-        let mut plan = Self { row, program, folder, node, runner, environment, packages, given };
+        let mut plan = Self { row, program, folder, node, runner, settings, environment, packages, given };
         let is_typed = [tests_file, &project.file].iter().any(|f| Language::of_path(f) == Some(Language::TypeScript));
         if is_typed && matches!(row.name, "node" | "mocha" | SCRIPT) && !plan.reads_types(&project.root) {
             let installed =

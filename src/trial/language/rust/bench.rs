@@ -63,10 +63,30 @@ pub fn guard_file(secret: &str) -> String {
     format!("{secret}/guard.rs")
 }
 
-/// The name of the guard module in the tests. It sorts after all other names, so that the guard's own test
-/// runs last.
+/// The name of the guard module in the tests begins so. It sorts after all other names, so that the guard's own
+/// test runs last.
+const OF_GUARD: &str = "zzzzzz_guard_";
+
+/// The name of the guard module in the tests.
 pub fn secret() -> Result<String, TrialError> {
-    Ok(format!("zzzzzz_guard_{}", nonce()?))
+    Ok(format!("{OF_GUARD}{}", nonce()?))
+}
+
+/// The output of a compiler without what was added to the lines that it shows.
+pub fn without_guards(output: &str) -> String {
+    let mut out = String::with_capacity(output.len());
+    for line in output.split_inclusive('\n') {
+        let mut line = line.to_owned();
+        while let Some(at) = line.find(OF_GUARD) {
+            let begin = line[..at].rfind("#[cfg(test)] #[path").or_else(|| line[..at].rfind(" let _guard = "));
+            let end = line[at..].find(';').map(|end| at + end + 1);
+            let is_name = |c: char| c.is_alphanumeric() || c == '_';
+            let word = at..line[at..].find(|c| !is_name(c)).map_or(line.len(), |end| at + end);
+            line.replace_range(begin.zip(end).map_or(word, |(begin, end)| begin..end), "");
+        }
+        out += &line;
+    }
+    out
 }
 
 impl Bench<'_> {
@@ -400,6 +420,15 @@ fn is_macro_crate(manifest: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reader_sees_the_lines_as_they_are_in_the_file() {
+        let shown = without_guards(
+            "1 | #[cfg(test)] #[path = \"zzzzzz_guard_1f/guard.rs\"] mod zzzzzz_guard_1f; use a::b;\n  |  ^\n\
+             7 | fn t() { let _guard = super::zzzzzz_guard_1f::begin(0);\n8 |     f()\nin zzzzzz_guard_1f::end\n",
+        );
+        assert_eq!(shown, "1 |  use a::b;\n  |  ^\n7 | fn t() {\n8 |     f()\nin ::end\n");
+    }
 
     #[test]
     fn features_that_tests_and_modules_ask_for_are_built() {

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::baseline;
-use super::bench::{Bench, Laid, guard_file, secret};
+use super::bench::{Bench, Laid, guard_file, secret, without_guards};
 use super::build_cache::BuildCache;
 use super::edit;
 use super::examples;
 use super::guards::Guards;
 use super::lone;
 use crate::hash;
+use crate::sandbox::Run;
 use crate::trial::language::compiled::{no_such_test, not_compiled};
 use crate::trial::language::row::{Context, Evidence, Project, Status, Tool, Trial, TrialError, Verdict, decide};
 use crate::trial::project::runs::candidate_limits;
@@ -109,7 +110,10 @@ fn judge(bench: &Bench, trial: &Trial) -> Result<Verdict, TrialError> {
                 bench.cache_program(parts, &built);
                 built
             }
-            Err(build) => return not_compiled(build, trial.limits),
+            Err(build) => {
+                let output = without_guards(&build.output);
+                return not_compiled(Run { output, ..build }, trial.limits);
+            }
         }
     };
     let copy = base.copy(project, Some(candidate)).map_err(TrialError::Sandbox)?;

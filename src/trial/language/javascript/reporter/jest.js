@@ -48,7 +48,9 @@ if (report !== null && report.add !== undefined) {
 
     onRunComplete(_, results) {
       for (const file of results.testResults) {
-        if (file.testResults.length === 0 && file.failureMessage) report.complain(file.failureMessage);
+        // What the loading of the tests says, or of what loads them.
+        const said = file.failureMessage || file.testExecError?.message || file.testExecError?.stack;
+        if (file.testResults.length === 0 && said) report.complain(said);
         for (const test of file.testResults) {
           const name = [...test.ancestorTitles, test.title].join(' > ');
           const [message = ''] = test.failureMessages ?? [];
