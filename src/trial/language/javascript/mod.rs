@@ -49,7 +49,15 @@ pub const ROW: LanguageRow = LanguageRow {
     of_bodies: &["but its value is never read"],
     counts_calls: true,
     lay_out,
-    tests: Marks { about, ..Marks::NONE },
+    // Below a folder of tests lie helpers, too.
+    tests: Marks {
+        about,
+        begins: &[
+            "test", "it(", "describe", "suite", "context(", "specify(", "assert", "expect", "check(", "tape", "uvu",
+            "throw ", "process.exit",
+        ],
+        ..Marks::NONE
+    },
     examples: no_examples,
     open: || Box::new(JavaScript(Tools::default())),
 };
@@ -207,4 +215,31 @@ fn check(node: &Tool, language: Language) -> Result<(), TrialError> {
         )));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files;
+    use crate::trial::language::find_tests;
+
+    #[test]
+    fn a_helper_beside_the_tests_is_none_of_them() {
+        let folder = tempfile::tempdir().unwrap();
+        files::write_all(
+            folder.path(),
+            [
+                ("package.json", "{\"name\":\"a\",\"scripts\":{\"test\":\"bun test\"}}"),
+                ("src/utils.ts", "export function double(n: number) {\n  return 2 * n;\n}\n"),
+                ("test/utils.ts", "export const ask = (path: string) => new Request(`http://localhost${path}`);\n"),
+                (
+                    "test/main.test.ts",
+                    "import { it } from 'bun:test';\nimport { double } from '../src/utils';\nit('doubles', () => double(1));\n",
+                ),
+            ],
+        );
+        let groups = find_tests(Language::TypeScript, &folder.path().join("src/utils.ts"), "double");
+        let names: Vec<_> = groups.iter().flatten().filter_map(|found| found.path.file_name()?.to_str()).collect();
+        assert_eq!(names, ["main.test.ts"]);
+    }
 }

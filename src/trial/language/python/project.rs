@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::installed::Distribution;
 use super::programs;
-use crate::code::names;
+use crate::code::{blanked, names};
 use crate::language::Language;
 use crate::sandbox::{Ended, Limits};
 use crate::trial::language::row::{Context, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
@@ -88,11 +88,30 @@ pub fn run(
 /// The user's text with a function that only tells that it was called.
 fn without_body(trial: &Trial) -> Option<String> {
     let target = trial.held_target()?;
-    let (head, own) = (target.stub(), &target.text[target.body.clone()]);
-    let makes = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
-    let is_generator =
-        makes(&head, &["async def"]) && (makes(&head, &["AsyncIter", "AsyncGen"]) || makes(own, &["yield"]));
+    let head = target.stub();
+    let own = &target.text[target.body.clone()];
+    let left = blanked(Language::Python, own);
+    let left = left.trim_matches(|c: char| c.is_whitespace() || "\"'".contains(c));
+    let is_open = ["", "pass", "..."].contains(&left) || left.starts_with("raise NotImplemented");
+    let is_annotated = || is_open && ["AsyncIter", "AsyncGen"].iter().any(|name| head.contains(name));
+    let is_generator = head.contains("async def ") && (yields(own) || is_annotated());
     Some(target.with_body(if is_generator { WITHOUT_BODY_OF_GENERATOR } else { WITHOUT_BODY }))
+}
+
+/// Returns true if the body itself yields, not only a function or class in it.
+fn yields(body: &str) -> bool {
+    let mut inner: Option<usize> = None;
+    let code = blanked(Language::Python, body);
+    let words = |line: &str| line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == "yield");
+    code.lines().filter(|line| !line.trim().is_empty()).any(|line| {
+        let indent = line.len() - line.trim_start().len();
+        if inner.is_some_and(|outer| indent > outer) {
+            return false;
+        }
+        let begins = ["def ", "async def ", "class "].iter().any(|head| line.trim_start().starts_with(head));
+        inner = begins.then_some(indent);
+        !begins && words(line)
+    })
 }
 
 /// The names in the user's text outside of the function.
@@ -208,5 +227,19 @@ impl PythonRuns<'_> {
         };
         let job = programs::job(self.python, request.bytes(self.driver, &nonce), limits);
         Ok((at.run_in(copy, folder, &self.python.readable, &[], job)?, nonce))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::yields;
+
+    #[test]
+    fn a_yield_of_an_inner_function_makes_no_generator() {
+        assert!(yields("    for x in xs:\n        yield x\n") && yields("    return (yield)\n"));
+        assert!(!yields("    \"\"\"Must yield.\"\"\"\n    # yield\n    return 'yield'\n"));
+        let inner = "    async def inner():\n        yield 1\n";
+        assert!(!yields(&format!("{inner}    return [x async for x in inner()]\n")));
+        assert!(yields(&format!("{inner}    yield 2\n")));
     }
 }

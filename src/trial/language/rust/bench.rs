@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::build_cache::{BuildCache, versions};
+use super::build_cache::{BuildCache, package_name, versions};
 use super::cache_folder::About;
 use super::guards::{GUARD, Guards};
 use super::kind::{Kind, kinds, module};
@@ -104,11 +104,21 @@ impl Bench<'_> {
         match kinds {
             Ok(kinds) if !kinds.is_empty() && project.file.file_name() != Some("build.rs".as_ref()) => Ok(kinds),
             _ => Err(TrialError::Interpreter(format!(
-                "{} is no tests file of its crate: put the tests into {} or into a module of the crate, or give --test-command 'cargo test --offline'",
+                "{} is no tests file of its crate: put the tests into {} or into a module of the crate, or give --test-command 'cargo test --offline{}'",
                 tests_file.display(),
-                package.join("tests").display()
+                package.join("tests").display(),
+                self.other_package().map(|name| format!(" -p {name}")).unwrap_or_default()
             ))),
         }
+    }
+
+    /// The name of the package of the tests, if it is not that of the function.
+    fn other_package(&self) -> Option<String> {
+        let project = self.project;
+        let mut above = self.tests_file.ancestors().skip(1);
+        let own = above.find(|folder| project.root.join(folder).join("Cargo.toml").is_file())?;
+        let manifest = fs::read_to_string(project.root.join(own).join("Cargo.toml")).ok()?;
+        package_name(&manifest).filter(|_| own != project.package)
     }
 
     /// Refuses a crate that is a macro.
