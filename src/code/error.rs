@@ -140,7 +140,7 @@ pub enum CodeError {
     },
     /// What a candidate brought into the file has changed since.
     #[error(
-        "what was written to {path} has been changed since, so it was not put back{}", kept_in(.backup.as_ref())
+        "what was written to {path} has changed since, so it was not put back{}", kept_in(.backup.as_ref())
     )]
     ChangedSince {
         /// The file.

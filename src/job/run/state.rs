@@ -31,6 +31,8 @@ struct Slot {
     marked: bool,
     /// True if the user has made it.
     made: bool,
+    /// True if its token limit cut it in the middle of the function.
+    is_cut_off: bool,
 }
 
 pub(super) struct State {
@@ -331,13 +333,18 @@ impl State {
             c.verdict = Verdict::not_run(why);
             return;
         }
+        let key = Some(self.task.duplicate_key(candidate, &c.text));
         if c.finish == Some(FinishReason::Length) && self.task.is_cut_off(&c.text) {
-            c.verdict = Verdict::not_run("cut at its token limit, in the middle of the function: raise --max-tokens");
-            let outcome = Ok(c.verdict.clone());
-            self.tell(Event::Verdict { candidate, outcome });
+            let slot = &mut self.slots[candidate];
+            (slot.key, slot.is_cut_off) = (key, true);
+            if self.task.has_tests() {
+                c.verdict =
+                    Verdict::not_run("cut at its token limit, in the middle of the function: raise --max-tokens");
+                let outcome = Ok(c.verdict.clone());
+                self.tell(Event::Verdict { candidate, outcome });
+            }
             return;
         }
-        let key = Some(self.task.duplicate_key(candidate, &c.text));
         let same = |(index, slot): &(usize, &Slot)| *index != candidate && slot.origin.is_none() && slot.key == key;
         let origin = self.slots.iter().enumerate().find(same).map(|(index, _)| index);
         (self.slots[candidate].key, self.slots[candidate].origin) = (key, origin);
@@ -489,6 +496,7 @@ impl State {
             let standing = |c: usize| agreement.standing(c).map(Standing::order);
             summary.ranking.sort_by_key(|&c| (self.is_cut(c), Reverse(standing(c))));
         }
+        summary.ranking.sort_by_key(|&c| self.slots.get(c).is_some_and(|slot| slot.is_cut_off));
         // A candidate that was cut has no key.
         let whole = |c: &usize| self.slots.get(*c).is_some_and(|slot| slot.key.is_some());
         // Candidates that the user has made come last: they have no probability.

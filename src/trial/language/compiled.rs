@@ -70,7 +70,7 @@ fn complaint(output: &str) -> Option<String> {
     }
     let error = lines.clone().position(|line| line.contains("error")).unwrap_or(0);
     let first = lines.nth(error)?;
-    let next = lines.next().filter(|_| first.ends_with(':'));
+    let next = lines.clone().next().filter(|_| first.ends_with(':'));
     let said = next.map_or_else(|| first.to_owned(), |next| format!("{first} {next}"));
     let said = pointed_at(lines).map_or(said.clone(), |words| format!("{said}: {words}"));
     let is_offline = output.contains("using offline mode") || output.contains("--offline was specified");

@@ -265,6 +265,24 @@ fn before_there_is_a_pick_taking_asks() {
     assert_eq!(session.state.question, None);
 }
 
+/// Half a function is called so, and is not written without a question.
+#[test]
+fn a_candidate_that_its_token_limit_cut_is_no_finished_one() {
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::None).unwrap(), 2);
+    session.open(true);
+    session.key("g");
+    for (candidate, text) in [(0, "    for n in numbers:\n"), (1, "    return numbers[0]\n")] {
+        let (reason, text, mean_logprob) = (FinishReason::Length, text.to_owned(), Some(-0.1));
+        session.event(Event::Finished { candidate, reason, text, mean_logprob });
+    }
+    session.done();
+    let is_cut_off: Vec<bool> = session.run().candidates.iter().map(|candidate| candidate.is_cut_off).collect();
+    assert_eq!(is_cut_off, [true, false]);
+    session.key("1");
+    session.key("enter");
+    assert_eq!(session.state.question, Some(Question::Take { candidate: 0 }));
+}
+
 #[test]
 fn accepting_writes_the_file_and_u_takes_it_back() {
     let mut session = in_a_file(2);

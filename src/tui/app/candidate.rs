@@ -73,6 +73,8 @@ pub struct Candidate {
     pub mean_logprob: Option<f32>,
     /// When it ended, in ms.
     pub ended: Option<u64>,
+    /// Its token limit cut it in the middle of the function.
+    pub is_cut_off: bool,
     /// When its round began.
     pub began: u64,
     /// Place by mean log-probability, 1 is best; known when all have ended.
@@ -107,6 +109,7 @@ impl Default for Candidate {
             accepted: 0,
             mean_logprob: None,
             ended: None,
+            is_cut_off: false,
             began: 0,
             rank: None,
             duplicate_of: None,

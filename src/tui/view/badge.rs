@@ -28,9 +28,7 @@ pub fn of(run: &Run, index: usize) -> Badge {
         Phase::Broken | Phase::Finished(FinishReason::Failed) => badge("BROKEN OFF", Role::Error),
         Phase::Finished(FinishReason::Cancelled) => with_verdict("stopped", run, index),
         Phase::Finished(FinishReason::Budget) => with_verdict("OUT OF TIME", run, index),
-        Phase::Finished(FinishReason::Length) if run.testing(index).status() == Some(Status::NotRun) => {
-            badge("CUT OFF", Role::Warn)
-        }
+        Phase::Finished(_) if candidate.is_cut_off => badge("CUT OFF", Role::Warn),
         Phase::Finished(_) => match candidate.duplicate_of.filter(|&of| !is_folded(run, index, of)) {
             Some(original) => with_verdict(&format!("SAME AS {}", label(original)), run, index),
             None => tested(run.testing(index)).unwrap_or_else(|| badge("finished", Role::Muted)),

@@ -29,9 +29,12 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, question: Question) {
             let name = label(candidate);
             let passed = state.run.as_ref().is_some_and(|run| run.testing(candidate).passed());
             let pick = state.run.as_ref().and_then(|run| run.pick).map(label);
-            let status = state.run.as_ref().and_then(|run| run.testing(candidate).status());
-            let is_judged = state.has_tests() || status.is_some();
-            let said = if state.own_body.is_none() && (passed || !is_judged) {
+            let own = state.run.as_ref().and_then(|run| run.candidates.get(candidate));
+            let is_judged = state.has_tests();
+            let said = if own.is_some_and(|own| own.is_cut_off) {
+                let words = format!("{name} ends at its token limit, in the middle of the function.");
+                [words, "--max-tokens raises the limit.".to_owned()]
+            } else if state.own_body.is_none() && (passed || !is_judged) {
                 let pick = pick.map_or("Which one is best is not known yet.".to_owned(), |pick| format!("{pick} is the pick."));
                 [pick, format!("{name} is only the first.")]
             } else if passed || !is_judged {

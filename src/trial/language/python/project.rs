@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::installed::Distribution;
 use super::programs;
-use crate::code::{blanked, names};
+use crate::code::names;
 use crate::language::Language;
 use crate::sandbox::{Ended, Limits};
 use crate::trial::language::row::{Context, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
@@ -90,9 +90,7 @@ fn without_body(trial: &Trial) -> Option<String> {
     let target = trial.held_target()?;
     let head = target.stub();
     let own = &target.text[target.body.clone()];
-    let left = blanked(Language::Python, own);
-    let left = left.trim_matches(|c: char| c.is_whitespace() || "\"'".contains(c));
-    let is_open = ["", "pass", "..."].contains(&left) || left.starts_with("raise NotImplemented");
+    let is_open = ["", "pass", "..."].contains(&own.trim()) || own.trim().starts_with("raise NotImplemented");
     let is_annotated = || is_open && ["AsyncIter", "AsyncGen"].iter().any(|name| head.contains(name));
     let is_generator = head.contains("async def ") && (yields(own) || is_annotated());
     Some(target.with_body(if is_generator { WITHOUT_BODY_OF_GENERATOR } else { WITHOUT_BODY }))
@@ -100,17 +98,18 @@ fn without_body(trial: &Trial) -> Option<String> {
 
 /// Returns true if the body itself yields, not only a function or class in it.
 fn yields(body: &str) -> bool {
-    let mut inner: Option<usize> = None;
-    let code = blanked(Language::Python, body);
-    let words = |line: &str| line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == "yield");
-    code.lines().filter(|line| !line.trim().is_empty()).any(|line| {
-        let indent = line.len() - line.trim_start().len();
-        if inner.is_some_and(|outer| indent > outer) {
+    let (mut inner, mut is_quoted): (Option<usize>, bool) = (None, false);
+    body.lines().filter(|line| !line.trim().is_empty()).any(|line| {
+        let quotes = line.matches("\"\"\"").count() + line.matches("'''").count();
+        let was_quoted = std::mem::replace(&mut is_quoted, is_quoted != (quotes % 2 == 1));
+        let (indent, code) = (line.len() - line.trim_start().len(), line.trim_start());
+        if was_quoted || quotes > 0 || inner.is_some_and(|outer| indent > outer) {
             return false;
         }
-        let begins = ["def ", "async def ", "class "].iter().any(|head| line.trim_start().starts_with(head));
+        let begins = ["def ", "async def ", "class "].iter().any(|head| code.starts_with(head));
         inner = begins.then_some(indent);
-        !begins && words(line)
+        let is_statement = code.strip_prefix("yield").is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+        !begins && (is_statement || code.contains("= yield") || code.contains("(yield"))
     })
 }
 
