@@ -31,8 +31,6 @@ struct Slot {
     marked: bool,
     /// True if the user has made it.
     made: bool,
-    /// True if its token limit cut it in the middle of the function.
-    is_cut_off: bool,
 }
 
 pub(super) struct State {
@@ -48,6 +46,8 @@ pub(super) struct State {
     round: usize,
     candidates: Vec<Candidate>,
     slots: Vec<Slot>,
+    /// Those that their token limit cut in the middle of the function.
+    cut_off: Vec<usize>,
     /// The inputs that candidates are called on.
     inputs: Option<Arc<[Input]>>,
     agreement: Option<Arc<Agreement>>,
@@ -116,6 +116,7 @@ impl State {
             round: 1,
             candidates: (0..n).map(Candidate::new).collect(),
             slots: vec![Slot::default(); n],
+            cut_off: Vec::new(),
             writing: 1,
             figures: None,
             picked: None,
@@ -335,8 +336,8 @@ impl State {
         }
         let key = Some(self.task.duplicate_key(candidate, &c.text));
         if c.finish == Some(FinishReason::Length) && self.task.is_cut_off(&c.text) {
-            let slot = &mut self.slots[candidate];
-            (slot.key, slot.is_cut_off) = (key, true);
+            self.slots[candidate].key = key;
+            self.cut_off.push(candidate);
             if self.task.has_tests() {
                 c.verdict =
                     Verdict::not_run("cut at its token limit, in the middle of the function: raise --max-tokens");
@@ -496,7 +497,7 @@ impl State {
             let standing = |c: usize| agreement.standing(c).map(Standing::order);
             summary.ranking.sort_by_key(|&c| (self.is_cut(c), Reverse(standing(c))));
         }
-        summary.ranking.sort_by_key(|&c| self.slots.get(c).is_some_and(|slot| slot.is_cut_off));
+        summary.ranking.sort_by_key(|&c| self.cut_off.contains(&c));
         // A candidate that was cut has no key.
         let whole = |c: &usize| self.slots.get(*c).is_some_and(|slot| slot.key.is_some());
         // Candidates that the user has made come last: they have no probability.

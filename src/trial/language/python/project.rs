@@ -101,7 +101,8 @@ fn yields(body: &str) -> bool {
     let (mut inner, mut is_quoted): (Option<usize>, bool) = (None, false);
     body.lines().filter(|line| !line.trim().is_empty()).any(|line| {
         let quotes = line.matches("\"\"\"").count() + line.matches("'''").count();
-        let was_quoted = std::mem::replace(&mut is_quoted, is_quoted != (quotes % 2 == 1));
+        let was_quoted = is_quoted;
+        is_quoted ^= quotes % 2 == 1;
         let (indent, code) = (line.len() - line.trim_start().len(), line.trim_start());
         if was_quoted || quotes > 0 || inner.is_some_and(|outer| indent > outer) {
             return false;
