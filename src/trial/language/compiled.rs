@@ -77,11 +77,11 @@ fn complaint(output: &str) -> Option<String> {
     Some(if is_offline { format!("{said}: run `cargo fetch` in the project") } else { said })
 }
 
-/// Words at the place of an error of rustc, behind its `^^^^`.
+/// What rustc expected at the place of an error, behind its `^^^^`; other words there repeat the error.
 fn pointed_at<'a>(lines: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let own = lines.take_while(|line| !line.starts_with("error") && !line.starts_with("warning"));
     let mut words = own.filter_map(|line| line.strip_prefix('|')?.rsplit_once("^ ").map(|(_, words)| words.trim()));
-    words.next().filter(|words| !words.is_empty())
+    words.next().filter(|words| words.starts_with("expected"))
 }
 
 /// The verdict if a test asked for by name is not in the file.

@@ -47,6 +47,9 @@ if (report !== null && report.add !== undefined) {
     }
 
     onRunComplete(_, results) {
+      // Before any file is loaded, such as by what transforms them.
+      const whole = results.runExecError;
+      if (whole) report.complain(whole.message ?? whole.stack ?? whole);
       for (const file of results.testResults) {
         // What the loading of the tests says, or of what loads them.
         const said = file.failureMessage || file.testExecError?.message || file.testExecError?.stack;
