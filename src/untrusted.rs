@@ -37,14 +37,14 @@ pub fn clean(text: &str) -> String {
     out
 }
 
-/// Text on one line: a space for each line end and the white space around it. Spaces inside of a line stay, so
-/// that values which differ by them do.
+/// Text on one line: a space for each line end and the white space around it. Spaces inside of a line stay:
+/// values may differ by them.
 pub fn on_one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join(" ").replace('\t', " ")
 }
 
-/// The first thing `text` says, on one line of at most `max_columns` columns: cleaned, the cut marked with `…`.
+/// `text` on one line of at most `max_columns` columns: cleaned, the cut marked with `…`.
 pub fn clean_line(text: &str, max_columns: usize) -> String {
     use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
     let line = on_one_line(&clean(text));

@@ -282,10 +282,10 @@ fn take(
 }
 
 fn undo(applied: &Applied, recorder: Option<&Recorder>) -> Result<u8, Failure> {
-    applied.undo().map_err(Failure::input)?;
+    let said = applied.undo().map_err(Failure::input)?;
     let name = applied.backup.as_deref().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
     let _ = recorder.map(|recorder| recorder.undone(name));
-    write(&(framed(&format!("{} is as it was before", applied.path.display())) + "\n"));
+    write(&(framed(&said) + "\n"));
     Ok(0)
 }
 

@@ -12,15 +12,15 @@ use crate::untrusted::framed;
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-What was changed elsewhere in the file since stays; where the written lines themselves were changed, the file is left as it is.
-Each undo goes one change further back.
+Only the written lines go back: later changes elsewhere in the file stay. Where the written lines were changed
+themselves, the file is left as it is. Each undo goes one change further back.
 
 EXAMPLES
   bass-tui undo                  the last change, whether the screen or complete --apply made it
   bass-tui undo stats.py         the last change of this file
 
 EXIT CODES
-  0 put back   2 nothing to put back, or the file has changed since")]
+  0 put back   2 nothing to put back, or the written lines have changed since")]
 pub struct Args {
     #[arg(value_name = "FILE", help = "The file [default: the one that was written last]")]
     file: Option<PathBuf>,
@@ -33,10 +33,10 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
 /// Puts back what a candidate replaced, and notes it in the run that the candidate is of.
 pub fn take_back(applied: &Applied, paths: &Paths) -> Result<u8, Failure> {
-    applied.undo().map_err(Failure::input)?;
+    let said = applied.undo().map_err(Failure::input)?;
     if let Some(backup) = &applied.backup {
         History::at(paths.runs_dir()).undone(backup);
     }
-    say(&(framed(&format!("{} is as it was before the candidate", applied.path.display())) + "\n"));
+    say(&(framed(&said) + "\n"));
     Ok(0)
 }

@@ -63,18 +63,19 @@ impl Target {
 }
 
 impl Applied {
-    /// Restores the old text of what was written; what was changed elsewhere in the file since stays. Refuses
-    /// if the lines that were written are other ones now.
-    pub fn undo(&self) -> Result<(), CodeError> {
+    /// Restores the old text of the written lines; changes elsewhere in the file stay. Refuses if the written lines
+    /// are other ones now. Returns the sentence for the user.
+    pub fn undo(&self) -> Result<String, CodeError> {
         let changed = || CodeError::ChangedSince { path: self.path.clone(), backup: self.backup.clone() };
         let now = read_bytes(&self.path)?;
         let without = self.without(&now).ok_or_else(changed)?;
         replace_file(&self.path, &now, &without, changed)?;
         undo::forget(self);
-        Ok(())
+        let kept = if without == self.before { "" } else { ", but for what was changed elsewhere since" };
+        Ok(format!("{} is as it was before{kept}", self.path.display()))
     }
 
-    /// What was written is still in the file as it was.
+    /// Returns true if the written lines are in the file unchanged.
     pub fn stands(&self) -> bool {
         read_bytes(&self.path).is_ok_and(|now| self.without(&now).is_some())
     }
@@ -88,20 +89,25 @@ impl Applied {
         if back.iter().any(|(a, _)| since.iter().any(|(b, _)| touch(a, b))) {
             return None;
         }
-        let mut all: Vec<_> = back
-            .iter()
-            .map(|(at, new)| (at, &old[new.clone()]))
-            .chain(since.iter().map(|(at, new)| (at, &now[new.clone()])))
-            .collect();
+        let of = |changes: Vec<(Range<usize>, Range<usize>)>, text: &[&[u8]]| -> Vec<(Range<usize>, Vec<u8>)> {
+            changes.into_iter().map(|(at, new)| (at, text[new].concat())).collect()
+        };
+        let mut all = [of(back, &old), of(since, &now)].concat();
         all.sort_by_key(|(at, _)| at.start);
-        let (mut text, mut done) = (Vec::new(), 0);
-        for (at, new) in all {
-            text.extend(written[done..at.start].iter().chain(new).copied().flatten());
-            done = at.end;
-        }
-        text.extend(written[done..].iter().copied().flatten());
-        Some(text)
+        patched(&written, all)
     }
+}
+
+/// A text with other lines in the place of some, in the order of the text; `None` if it has no such lines.
+pub(super) fn patched(text: &[&[u8]], changes: Vec<(Range<usize>, Vec<u8>)>) -> Option<Vec<u8>> {
+    let (mut out, mut done) = (Vec::new(), 0);
+    for (at, new) in changes {
+        out.extend(text.get(done..at.start)?.concat());
+        out.extend(new);
+        done = at.end;
+    }
+    out.extend(text.get(done..)?.concat());
+    Some(out)
 }
 
 /// Lines with their ends.

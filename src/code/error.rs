@@ -138,7 +138,7 @@ pub enum CodeError {
         /// The file.
         path: PathBuf,
     },
-    /// What a candidate brought into the file has changed since.
+    /// The lines that a candidate brought into the file have changed since.
     #[error(
         "what was written to {path} has changed since, so it was not put back{}", kept_in(.backup.as_ref())
     )]

@@ -51,10 +51,9 @@ impl Target {
         let kept = (rules.inside)(self.column(candidate), &format!("{}{candidate}", self.typed))
             .saturating_sub(self.typed.len());
         let kept = candidate.get(..kept).unwrap_or(candidate);
-        let parse = |text: &str| rules.grammars.iter().find_map(|grammar| syntax::parse(&grammar(), text));
         let tried = |before: &str, after: &str| {
             let before = [before, &self.lead, &self.typed].concat();
-            let tree = parse(&[&before, kept, "\n", after].concat())?;
+            let tree = syntax::tree(self.language, &[&before, kept, "\n", after].concat())?;
             Some(inside(&tree, before.len()..before.len() + kept.len()))
         };
         tried(&self.text[..self.body.start], &self.after()).or_else(|| {

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::{Target, rules, syntax, text};
+use super::{Target, syntax, text};
 
 impl Target {
     /// The types as written, one for each value, of a language whose heads name them; empty for a function
@@ -10,7 +10,7 @@ impl Target {
     pub fn returned(&self) -> Option<Vec<String>> {
         let head = self.text.get(text::line_start(&self.text, self.function.start)..self.body.start)?;
         let written = format!("{head}\n}}\n");
-        let tree = rules::of(self.language).grammars.iter().find_map(|grammar| syntax::parse(&grammar(), &written))?;
+        let tree = syntax::tree(self.language, &written)?;
         let root = tree.root_node();
         let function = root.children(&mut root.walk()).find(|node| node.child_by_field_name("body").is_some())?;
         let Some(result) = RESULTS.iter().find_map(|field| function.child_by_field_name(field)) else {

@@ -2,7 +2,8 @@
 
 use super::edit::{Edit, applied};
 use super::target::last_name;
-use super::{Target, rules, text, trim_candidate};
+use super::{Target, rules, syntax, text, trim_candidate};
+use crate::language::Language;
 
 impl Target {
     /// The new body: the lines under the stub and the model's text, trimmed to the function, in the
@@ -43,6 +44,14 @@ impl Target {
     pub fn end_of(&self, candidate: &str) -> Option<usize> {
         let end = super::function_end(self.language, self.column(candidate), &format!("{}{candidate}", self.typed))?;
         Some(end.saturating_sub(self.typed.len()))
+    }
+
+    /// Returns true if the file has no syntax error, and has one with this candidate in it.
+    pub fn breaks_off(&self, candidate: &str) -> bool {
+        let is_whole = |text: &str| syntax::tree(self.language, text).is_some();
+        // The grammar of Python takes a block of nothing.
+        let opens = || self.language == Language::Python && self.completion(candidate).trim_end().ends_with(':');
+        is_whole(&self.text) && (opens() || !is_whole(&self.splice(candidate)))
     }
 
     /// Columns that a candidate's lines are indented by more. Those of the function's head, unless the

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 
-use super::{Target, rules};
+use super::rules;
 
 /// Most reports of a parse in a row without progress in the text. It reports after every hundred steps, so
 /// this is a tenth of a second. On some texts the parser with the TSX grammar never ends otherwise.
@@ -56,15 +56,9 @@ pub(super) fn parse(language: &Language, text: &str) -> Option<Tree> {
     (!tree.root_node().has_error()).then_some(tree)
 }
 
-impl Target {
-    /// Returns true if the file has no syntax error, and has one with this candidate in it.
-    pub fn breaks_off(&self, candidate: &str) -> bool {
-        let grammars = rules::of(self.language).grammars;
-        let is_whole = |text: &str| grammars.iter().any(|grammar| parse(&grammar(), text).is_some());
-        // The grammar of Python takes a block of nothing.
-        let opens = self.language == crate::language::Language::Python && candidate.trim_end().ends_with(':');
-        is_whole(&self.text) && (opens || !is_whole(&self.splice(candidate)))
-    }
+/// The tree of a text by the first grammar of its language that takes it; `None` if none does.
+pub(super) fn tree(language: crate::language::Language, text: &str) -> Option<Tree> {
+    rules::of(language).grammars.iter().find_map(|grammar| parse(&grammar(), text))
 }
 
 #[cfg(test)]

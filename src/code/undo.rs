@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use super::apply::{changes, lines};
+use super::apply::{changes, lines, patched};
 use super::{Applied, CodeError};
 use crate::files;
 
@@ -22,7 +22,8 @@ const LARGEST: u64 = 1 << 20;
 struct Record {
     /// The file, from the root.
     path: PathBuf,
-    /// Lines of the earlier text, from and before a number, and what was written in their place.
+    /// The lines of the earlier text that were replaced, by the numbers of the first and of the one behind the
+    /// last, and the text in their place.
     changes: Vec<(usize, usize, String)>,
 }
 
@@ -78,14 +79,8 @@ impl Applied {
         let Record { path, changes } = read(backup).ok_or_else(nothing)?;
         let failed = |source| CodeError::Io { path: backup.to_path_buf(), doing: "read", source };
         let before = fs::read(backup).map_err(failed)?;
-        let (old, mut after, mut done) = (lines(&before), Vec::new(), 0);
-        for (start, end, text) in changes {
-            let same = old.get(done..start).ok_or_else(nothing)?;
-            after.extend(same.concat());
-            after.extend(text.into_bytes());
-            done = end;
-        }
-        after.extend(old.get(done..).ok_or_else(nothing)?.concat());
+        let changes = changes.into_iter().map(|(start, end, text)| (start..end, text.into_bytes())).collect();
+        let after = patched(&lines(&before), changes).ok_or_else(nothing)?;
         let applied = Self { path, before, after, backup: Some(backup.to_path_buf()) };
         if !applied.stands() {
             return Err(CodeError::ChangedSince { path: applied.path, backup: applied.backup });

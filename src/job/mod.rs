@@ -33,7 +33,7 @@ pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 
 use crate::agreement::inputs;
 use crate::code::{self, CodeError, Place, Target, TargetSpec};
-use crate::engine::StopRules;
+use crate::engine::{FinishReason, StopRules};
 use crate::language::Language;
 use crate::prompt::{self, Shown};
 use crate::source::{Prompt, Window};
@@ -364,8 +364,8 @@ impl Task for Job {
             .then(|| format!("it uses {}, which neither its file nor the answer defines", names.join(", ")))
     }
 
-    fn is_cut_off(&self, completion: &str) -> bool {
-        self.target().is_some_and(|target| target.breaks_off(completion))
+    fn is_cut_off(&self, reason: FinishReason, completion: &str) -> bool {
+        reason == FinishReason::Length && self.target().is_some_and(|target| target.breaks_off(completion))
     }
 
     fn prompt_again(&self, window: &Window, facts: &[String]) -> Option<Prompt> {

@@ -42,8 +42,8 @@ pub trait Task: Send + Sync {
     fn called(&self, _candidate: usize, _text: &str, _limits: Limits) -> Option<Trial> {
         None
     }
-    /// Returns true if a candidate that ended at its token limit is not whole.
-    fn is_cut_off(&self, _text: &str) -> bool {
+    /// Returns true if the token limit cut a candidate in the middle of the function.
+    fn is_cut_off(&self, _reason: FinishReason, _text: &str) -> bool {
         false
     }
     /// The prompt that also tells what tests said of candidates that failed; `None` where a model makes nothing

@@ -310,7 +310,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Diff, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
     binding(C::Diff, A::FocusNext, "focus-next", &["]", "right", "l"], "next candidate", "next"),
     binding(C::Diff, A::FocusPrevious, "focus-previous", &["[", "left", "h"], "previous candidate", "previous"),
-    binding(C::Diff, A::Base, "base", &["b"], "compare with the file, the pick, the marked one", "other base"),
+    binding(C::Diff, A::Base, "base", &["b"], "compare with the file, the pick, the marked one, the others", "other base"),
     binding(C::Diff, A::TakeHunk, "take-hunk", &["space"], "take this change from the other text, as a new candidate", "take change"),
     binding(C::Diff, A::Close, "close", &["esc", "d", "p", "q"], "back to the candidates", "close"),
     binding(C::Diff, A::Palette, "palette", &[":"], "all actions and settings, to choose from", ""),

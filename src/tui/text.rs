@@ -184,6 +184,13 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    fn spaces_inside_of_a_line_stay() {
+        assert_eq!(one_line(" gave 'a  b',\n   expected\t'a b'\n\n"), "gave 'a  b', expected 'a b'");
+        assert_eq!(wrap_words("  x  =  1", 20), ["  x  =  1"]);
+        assert_eq!(wrap_words("one  two", 5), ["one", "two"]);
+    }
+
+    #[test]
     fn tabs_go_to_the_next_stop() {
         assert_eq!(shown("\tx\ty"), "    x   y");
         assert_eq!(shown("ab\tc"), "ab  c");

@@ -579,12 +579,11 @@ impl World {
 
     fn undo(&mut self) -> Result<String, String> {
         let (run, applied) = self.applied.as_ref().ok_or("nothing was written")?;
-        self.writing(|| applied.undo()).map_err(|e| e.to_string())?;
-        let path = applied.path.display().to_string();
+        let said = self.writing(|| applied.undo()).map_err(|e| e.to_string())?;
         let failed = self.keeping.undone(*run, applied);
         self.fault(failed);
         (self.applied, self.written) = (None, None);
-        Ok(path)
+        Ok(said)
     }
 
     /// Outcome of a session that ends with `accept`.

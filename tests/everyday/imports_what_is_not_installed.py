@@ -1,6 +1,6 @@
 # expect: error
 # entry: half
-"""What the tests import beside the code is not the code."""
+"""A package that the tests import beside the code is not the code."""
 
 
 def half(n):

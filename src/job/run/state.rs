@@ -46,7 +46,7 @@ pub(super) struct State {
     round: usize,
     candidates: Vec<Candidate>,
     slots: Vec<Slot>,
-    /// Those that their token limit cut in the middle of the function.
+    /// Candidates that their token limit cut in the middle of the function.
     cut_off: Vec<usize>,
     /// The inputs that candidates are called on.
     inputs: Option<Arc<[Input]>>,
@@ -335,7 +335,7 @@ impl State {
             return;
         }
         let key = Some(self.task.duplicate_key(candidate, &c.text));
-        if c.finish == Some(FinishReason::Length) && self.task.is_cut_off(&c.text) {
+        if c.finish.is_some_and(|reason| self.task.is_cut_off(reason, &c.text)) {
             self.slots[candidate].key = key;
             self.cut_off.push(candidate);
             if self.task.has_tests() {

@@ -294,7 +294,7 @@ fn most_that_do_the_same_come_first_with_tests_and_without() {
 
 /// Half a function is no candidate to take, however probable it is.
 #[test]
-fn what_the_token_limit_cuts_in_the_middle_is_neither_tested_nor_picked() {
+fn what_the_token_limit_cuts_in_the_middle_is_not_tested_and_comes_last() {
     /// All end at the token limit, the first two in the middle.
     struct Short;
     impl Source for Short {

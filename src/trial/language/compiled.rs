@@ -72,13 +72,15 @@ fn complaint(output: &str) -> Option<String> {
     let first = lines.nth(error)?;
     let next = lines.clone().next().filter(|_| first.ends_with(':'));
     let said = next.map_or_else(|| first.to_owned(), |next| format!("{first} {next}"));
-    let said = pointed_at(lines).map_or(said.clone(), |words| format!("{said}: {words}"));
+    let expected = expected(lines).map(|words| format!(": {words}")).unwrap_or_default();
+    let said = said + &expected;
     let is_offline = output.contains("using offline mode") || output.contains("--offline was specified");
     Some(if is_offline { format!("{said}: run `cargo fetch` in the project") } else { said })
 }
 
-/// What rustc expected at the place of an error, behind its `^^^^`; other words there repeat the error.
-fn pointed_at<'a>(lines: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+/// The words behind `^^^^` at the place of an error of rustc, if they say what it expected. Others repeat the
+/// error.
+fn expected<'a>(lines: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let own = lines.take_while(|line| !line.starts_with("error") && !line.starts_with("warning"));
     let mut words = own.filter_map(|line| line.strip_prefix('|')?.rsplit_once("^ ").map(|(_, words)| words.trim()));
     words.next().filter(|words| words.starts_with("expected"))

@@ -34,7 +34,7 @@ impl Draft {
         draft
     }
 
-    /// What is typed next takes the place of all.
+    /// Selects the text, so that typing replaces it.
     pub fn select_all(&mut self) {
         self.area.select_all();
     }

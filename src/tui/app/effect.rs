@@ -75,7 +75,7 @@ pub enum Effect {
     Adopt { job: Arc<Job> },
     /// Take the last `Apply` back.
     Undo,
-    /// Find out whether what the last `Apply` wrote is still in the file.
+    /// Find out if the lines of the last `Apply` are still in the file.
     Stands,
     /// Put a text on the clipboard.
     Copy {

@@ -108,9 +108,9 @@ pub enum Msg {
         name: String,
         why: String,
     },
-    /// The last change of a file was taken back (its path), or why not.
+    /// The last change of a file was taken back, in words, or why not.
     Undone(Result<String, String>),
-    /// What was written last is still in the file as it was.
+    /// Answer to `Effect::Stands`: the lines that were written last are still in the file.
     Stands(bool),
     /// A text was sent to the clipboard, or why not.
     Copied(Result<String, String>),

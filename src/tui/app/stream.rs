@@ -8,7 +8,7 @@ use super::find::Filter;
 use super::past;
 use super::state::{Consent, Question, State};
 use crate::engine::{Event as From, FinishReason};
-use crate::job::{Event, label, round_words};
+use crate::job::{Event, Task, label, round_words};
 use crate::trial::Verdict;
 use crate::tui::keymap::{Action, Context};
 use crate::untrusted::{clean, clean_line};
@@ -151,10 +151,9 @@ fn finished(state: &mut State, index: usize, reason: FinishReason, text: String,
     let Some(run) = state.run.as_mut() else { return };
     let Some(candidate) = run.candidates.get_mut(index).filter(|c| c.is_live()) else { return };
     candidate.mean_logprob = mean;
-    let target = state.job.target();
-    candidate.is_cut_off = reason == FinishReason::Length && target.is_some_and(|target| target.breaks_off(&text));
-    // Also what comes with the body and is not in the answer.
-    let whole = target.and_then(|target| target.with_imports(&text));
+    candidate.is_cut_off = state.job.is_cut_off(reason, &text);
+    // With the imports that come with the body and are not in the answer.
+    let whole = state.job.target().and_then(|target| target.with_imports(&text));
     candidate.shown = clean(whole.as_ref().unwrap_or(&text));
     candidate.text = text;
     candidate.end(Phase::Finished(reason), now);

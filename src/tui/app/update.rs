@@ -183,10 +183,10 @@ fn applied(state: &mut State, run: u64, candidate: usize, result: Result<String,
 
 fn undone(state: &mut State, result: Result<String, String>) {
     match result {
-        Ok(path) => {
+        Ok(said) => {
             state.applied = None;
             mark(state);
-            state.done(format!("{path} is as it was before"));
+            state.done(said);
         }
         Err(why) => state.fail(why),
     }

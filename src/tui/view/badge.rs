@@ -88,8 +88,8 @@ fn role(status: Status) -> Role {
     }
 }
 
-/// The names of the candidates that say what this one says, and their number: `A E G  3x`. They take at most a
-/// third of the columns, since the state stands behind them.
+/// The names of the candidates that say what this one says, and their number: `A E G  3x`. Their state stands
+/// behind them, so they take at most a third of the columns.
 pub fn names(run: &Run, index: usize, columns: u16) -> String {
     match run.block_of(index) {
         Some(block) if block.members.len() > 1 => {
@@ -128,8 +128,8 @@ pub fn marks(state: &State, index: usize) -> Vec<Badge> {
     }
     let agreement = run.agreement.as_ref().filter(|agreement| agreement.candidates() > 1);
     if let Some((all, standing)) = agreement.and_then(|of| Some((of.candidates(), of.standing(index)?))) {
-        // Agreement is evidence, no verdict, and does not look like one. A candidate that the user has made is
-        // none of them.
+        // Agreement is evidence, no verdict, and does not look like one.
+        // A candidate that the user has made is none of them.
         let is_alone = standing.agree <= usize::from(candidate.made_of.is_none());
         let words = if is_alone { "alone".to_owned() } else { format!("{} of {all} agree", standing.agree) };
         marks.push(badge(words, Role::Muted));

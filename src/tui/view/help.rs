@@ -29,7 +29,7 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look) {
     // A strip of the screen at its sides would only look torn.
     let width = if body.width < 84 { body.width } else { 78 };
     let keys = keys.min(usize::from(width.saturating_sub(4)) / 2);
-    // What does not fit behind the keys goes on below.
+    // A label that does not fit behind the keys goes on below.
     let room = usize::from(width.saturating_sub(4)).saturating_sub(keys + 2).max(1);
     let rows: Vec<(String, String, Role)> = rows
         .into_iter()

@@ -30,15 +30,15 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, question: Question) {
             let passed = state.run.as_ref().is_some_and(|run| run.testing(candidate).passed());
             let pick = state.run.as_ref().and_then(|run| run.pick).map(label);
             let own = state.run.as_ref().and_then(|run| run.candidates.get(candidate));
-            let is_judged = state.has_tests();
+            let replaces = state.own_body.is_some();
             let said = if own.is_some_and(|own| own.is_cut_off) {
                 let words = format!("{name} ends at its token limit, in the middle of the function.");
                 [words, "--max-tokens raises the limit.".to_owned()]
-            } else if state.own_body.is_none() && (passed || !is_judged) {
-                let pick = pick.map_or("Which one is best is not known yet.".to_owned(), |pick| format!("{pick} is the pick."));
-                [pick, format!("{name} is only the first.")]
-            } else if passed || !is_judged {
+            } else if replaces && (passed || !state.has_tests()) {
                 [format!("{name} takes the place of the body that is in the file."), String::new()]
+            } else if !state.has_tests() {
+                let pick = pick.map(|pick| format!("By now {pick} is the pick."));
+                [pick.unwrap_or_else(|| "Which one is best is not known yet.".to_owned()), String::new()]
             } else {
                 let [first, second] = not_passed(state, candidate);
                 [format!("{name} {first}"), second]

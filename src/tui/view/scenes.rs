@@ -1,14 +1,18 @@
 //! Scenes of the screen, drawn on a buffer and compared with what was accepted.
 
+use std::sync::Arc;
+
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier};
 
-use super::Look;
+use super::{Look, badge};
+use crate::agreement::{Agreement, Witness};
 use crate::engine::Event;
 use crate::job::{self, Job, TestsChoice};
-use crate::trial::{Status, Verdict};
+use crate::trial::{Assurance, Status, Verdict};
+use crate::tui::app::calls::tests::called;
 use crate::tui::app::fixture::{PROMPT, Session, body};
 use crate::tui::app::{Msg, State, palette_tests, picker, tokens};
 use crate::tui::highlight::Highlights;
@@ -112,6 +116,104 @@ pub fn finished(n: usize) -> Session {
     }
     session.wait(10_000);
     session
+}
+
+/// A message that is too long for the last line takes the one above as well.
+#[test]
+fn long_messages_are_read_to_their_end() {
+    let mut session = finished(2);
+    session.send(Msg::Saved(Ok(format!("{}the end", "a long path ".repeat(8)))));
+    let shown = scene(&mut session, 80, 24);
+    assert!(shown.lines().last().is_some_and(|line| line.ends_with("the end")), "{shown}");
+}
+
+#[test]
+fn a_filter_and_a_generation_that_waits_are_said() {
+    let mut session = finished(3);
+    session.key("f");
+    session.wait(60_000);
+    assert!(scene(&mut session, 80, 24).contains("only passed"));
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::IfAny).unwrap(), 2);
+    session.key("g");
+    session.wait(60_000);
+    assert!(scene(&mut session, 120, 24).contains("writes as soon as the models are loaded"));
+}
+
+/// The verdict and the pick are there however many candidates say the same.
+#[test]
+fn many_names_leave_room_for_the_verdict() {
+    let mut session = Session::tested(32);
+    session.key("g");
+    (0..32).for_each(|candidate| drop(session.finish(candidate, &body(0))));
+    session.done();
+    session.verdict(0, Status::Passed, "2 checks");
+    for width in [80, 60] {
+        let shown = scene(&mut session, width, 20);
+        assert!(shown.contains("A …  32x  PASS  PICK"), "{shown}");
+    }
+}
+
+/// No test is hidden behind the number of those that do not fit.
+#[test]
+fn tests_that_do_not_fit_are_counted_in_a_row_of_their_own() {
+    let mut session = finished(2);
+    let checks: Vec<(String, bool)> = (0..9).map(|n| (format!("test_{n}"), n > 1)).collect();
+    let assurance = Box::new(Assurance { checks, ..Assurance::default() });
+    let verdict = Verdict { status: Status::Failed, assurance, ..Verdict::not_run("no") };
+    session.job(job::Event::Verdict { candidate: 0, outcome: Ok(verdict) });
+    session.key("t");
+    let shown = scene(&mut session, 60, 16);
+    let row = shown.lines().find(|line| line.contains("more tests")).unwrap_or_else(|| panic!("{shown}"));
+    let of_tests = shown.lines().filter(|line| line.trim_start().starts_with("test_")).count();
+    assert!(!row.contains(['✓', '✗']) && row.trim() == format!("{} more tests", 9 - of_tests), "{shown}");
+}
+
+/// Lines above the function may be wrapped into many rows.
+#[test]
+fn a_preview_begins_at_the_function() {
+    let text = format!("# {}\n\n\n{PROMPT}", "x".repeat(3000));
+    let mut session = Session::on(Job::from_text(&text, &TestsChoice::None).unwrap(), 1);
+    session.open(true);
+    for key in ["g", "w"] {
+        session.key(key);
+    }
+    session.finish(0, &body(0));
+    session.done();
+    for wrap in [false, true] {
+        if wrap {
+            session.key("w");
+        }
+        session.send(Msg::Resize(80, 24));
+        session.key("p");
+        assert!(scene(&mut session, 80, 24).contains("def rolling_max"), "{}", scene(&mut session, 80, 24));
+        session.key("esc");
+    }
+}
+
+/// Of the first that was called nobody knows yet whether others do the same.
+#[test]
+fn one_candidate_is_not_alone() {
+    let mut session = called();
+    let is_said = |session: &Session| badge::marks(&session.state, 2).iter().any(|mark| mark.text == "alone");
+    assert!(is_said(&session));
+    let whole = session.state.agreement().unwrap();
+    let observed = whole.observed(2, 0).cloned().into_iter().collect();
+    let first = Witness { members: vec![2], votes: 1, observed };
+    let first = Agreement::of(whole.inputs[..1].to_vec().into(), vec![first]);
+    session.job(job::Event::Agreement(Arc::new(first)));
+    assert!(!is_said(&session));
+}
+
+/// The brace that ends it stands at the indentation of the function: nothing moves when it comes.
+#[test]
+fn a_block_in_braces_stands_still_while_it_is_written() {
+    let mut session = Session::on(Job::from_text("function f(x) {\n", &TestsChoice::IfAny).unwrap(), 1);
+    session.open(true);
+    session.key("g");
+    session.tokens(0, "  return x;\n");
+    assert!(scene(&mut session, 80, 24).contains("┃  return x;"));
+    session.finish(0, "  return x;\n}\n");
+    assert!(scene(&mut session, 80, 24).contains("┃  return x;"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-# What is called and gone through with `async for`.
+# A generator that is gone through with `async for`.
 # entry: ticks
 # --- pkg/code.py ---
 async def ticks(n):

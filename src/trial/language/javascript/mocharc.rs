@@ -1,5 +1,5 @@
-//! Options of node in mocha's settings. Mocha hands them to a process that it starts, which has no report pipe: here
-//! node gets them at once, and mocha the settings without them.
+//! Options of node in mocha's settings. Mocha hands them to a process that it starts, which has no report
+//! pipe. Here node gets them at once, and mocha the settings without them.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::files;
 
-/// Files of settings that can be read without running code, in mocha's order.
+/// Files of settings in JSON, in mocha's order.
 const NAMES: [&str; 2] = [".mocharc.jsonc", ".mocharc.json"];
 /// Options of node besides those in the list `node-option`.
 const OF_NODE: [&str; 5] = ["import", "loader", "experimental-loader", "conditions", "enable-source-maps"];
@@ -23,8 +23,8 @@ struct Settings {
     rest: String,
 }
 
-/// Adds the options of node that the settings of a package hold to those of `node`; in `runner`, the options of
-/// mocha, the settings are no longer named. The other settings, as JSON; `None` where nothing was taken.
+/// Moves the options of node from the settings of a package to `node`. `runner`, the options of mocha, names the
+/// settings no longer. Returns the other settings, as JSON; `None` where nothing was moved.
 pub fn taken(folder: &Path, node: &mut Vec<String>, runner: &mut Vec<String>) -> Option<String> {
     let named = runner.iter().position(|word| word == "--config");
     let settings = of(folder, named.and_then(|at| Some(runner.get(at + 1)?.as_str())))?;

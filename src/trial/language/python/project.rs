@@ -18,7 +18,7 @@ use crate::untrusted::clean_line;
 
 /// A stub body that calls into the driver, which records the call.
 const WITHOUT_BODY: &str = "return __import__('_reached').called()";
-/// The same of an asynchronous generator, which must not be a coroutine.
+/// The body of an asynchronous generator, which must not be a coroutine.
 const WITHOUT_BODY_OF_GENERATOR: &str = "__import__('_reached').called(); yield";
 
 #[derive(Clone, Copy, Serialize)]

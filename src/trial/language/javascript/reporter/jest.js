@@ -47,11 +47,11 @@ if (report !== null && report.add !== undefined) {
     }
 
     onRunComplete(_, results) {
-      // Before any file is loaded, such as by what transforms them.
+      // An error before any file was loaded, such as that of a transformer.
       const whole = results.runExecError;
       if (whole) report.complain(whole.message ?? whole.stack ?? whole);
       for (const file of results.testResults) {
-        // What the loading of the tests says, or of what loads them.
+        // An error of the tests file while it was loaded.
         const said = file.failureMessage || file.testExecError?.message || file.testExecError?.stack;
         if (file.testResults.length === 0 && said) report.complain(said);
         for (const test of file.testResults) {

@@ -30,16 +30,11 @@ class TestsFile:
 
     def takes_from(self, name, has):
         """True if it imports a module of this name for something that the code `has`."""
-        for node in self.imports:
-            if isinstance(node, ast.ImportFrom) and node.module == name and not node.level:
-                if any(a.name == "*" or has(a.name) for a in node.names):
-                    return True
-            for alias in node.names if isinstance(node, ast.Import) else ():
-                bound = alias.asname or name
-                uses = [part for part in ast.walk(self.tree) if isinstance(part, ast.Attribute) and ast.unparse(part.value) == bound]
-                if alias.name == name and any(has(use.attr) for use in uses):
-                    return True
-        return False
+        bound = {a.asname or name for node in self.imports if isinstance(node, ast.Import) for a in node.names if a.name == name}
+        members = {part.attr for part in ast.walk(self.tree) if isinstance(part, ast.Attribute) and path_of(part.value) in bound}
+        given = [node for node in self.imports if isinstance(node, ast.ImportFrom) and node.module == name and not node.level]
+        members |= {a.name for node in given for a in node.names}
+        return any(member == "*" or has(member) for member in members)
 
     def tests(self):
         """The names of the functions and classes that frameworks take for tests."""
@@ -129,6 +124,13 @@ class TestsFile:
 
     def source(self, node):
         return shorten(ast.get_source_segment(self.text, node) or "?", 120)
+
+
+def path_of(node):
+    """`a.b` of an expression that says just that, else nothing."""
+    if isinstance(node, ast.Attribute):
+        return "%s.%s" % (path_of(node.value), node.attr)
+    return getattr(node, "id", "")
 
 
 def name_of(node):
