@@ -157,6 +157,7 @@ fn many_names_leave_room_for_the_verdict() {
 #[test]
 fn tests_that_do_not_fit_are_counted_in_a_row_of_their_own() {
     let mut session = finished(2);
+    session.key("T");
     let checks: Vec<(String, bool)> = (0..9).map(|n| (format!("test_{n}"), n > 1)).collect();
     let assurance = Box::new(Assurance { checks, ..Assurance::default() });
     let verdict = Verdict { status: Status::Failed, assurance, ..Verdict::not_run("no") };
