@@ -66,7 +66,7 @@ fn bits(values: &[f32]) -> Vec<u32> {
 /// Results of `run`, which must be equal under every order of threads.
 fn in_any_order(run: impl Fn(&Arc<Gpu>) -> Vec<f32>) -> Option<Vec<f32>> {
     let first = run(&emulator::gpu(0)?);
-    for order in 1..emulator::ORDERS {
+    for order in 1..emulator::orders() {
         assert_eq!(bits(&run(&emulator::gpu(order)?)), bits(&first), "order {order}");
     }
     Some(first)

@@ -130,7 +130,7 @@ fn same(found: &[f32], expected: &[f32]) -> bool {
 
 #[test]
 fn layers_with_heads_of_their_own_have_places_of_their_own() {
-    for order in 0..emulator::ORDERS {
+    for order in 0..emulator::orders() {
         let Some(gpu) = emulator::gpu(order) else { return };
         let memory = memory(&gpu);
         let floats = |region: &<Memory as Regions>::Region| memory.bytes(region) / size_of::<f32>();

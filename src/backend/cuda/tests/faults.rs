@@ -4,8 +4,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::super::SOURCE;
+use libloading::Library;
+
 use super::super::gpu::Gpu;
+use super::super::{Libraries, SOURCE};
 use super::products::{product, sent, values};
 use super::{bits, delta, emulator, experts, layers, numbers};
 use crate::backend::storage::Storage;
@@ -14,19 +16,37 @@ use crate::model::TensorType;
 /// A check: what kernels give.
 type Run = fn(&Arc<Gpu>) -> Vec<f32>;
 
-/// True if kernels with this fault give something else than whole ones, fail, or depend on the order of
-/// threads.
-fn is_seen(name: &str, right: &str, wrong: &str, run: Run) -> Option<bool> {
-    let whole = bits(&run(&emulator::gpu(0)?));
-    let sources = &*SOURCE;
-    assert!(sources.contains(right), "{name}: nothing to break");
-    let module = emulator::built(name, &sources.replacen(right, wrong, 1), &["-O0"])?;
-    let libraries = emulator::libraries(&module)?;
-    let differs = |order| {
-        let gpu = emulator::opened(&libraries, order);
-        catch_unwind(AssertUnwindSafe(|| run(&gpu))).map_or(true, |found| bits(&found) != whole)
-    };
-    Some((0..emulator::ORDERS).any(differs))
+/// Text of the kernels, the same with a fault, and the check that sees it.
+type Case = (&'static str, &'static str, Run);
+
+/// The kernels with all faults in one module, and what chooses one by its number; 0 is none.
+struct Planted {
+    libraries: Libraries,
+    module: Library,
+}
+
+impl Planted {
+    /// `None` without a compiler. In the wrong text `@` is true if its fault is chosen.
+    fn of(cases: &[Case]) -> Option<Planted> {
+        let mut sources = format!("extern \"C\" {{ int planted_fault; }}\n{}", *SOURCE);
+        for (number, (right, wrong, _)) in (1..).zip(cases) {
+            assert!(sources.contains(right), "fault {number}: nothing to break: {right}");
+            sources = sources.replacen(right, &wrong.replace('@', &format!("(planted_fault == {number})")), 1);
+        }
+        let module = emulator::built("-faults", &sources, &["-O1"])?;
+        let libraries = emulator::libraries(&module)?;
+        // SAFETY: the library does nothing when it is loaded; the driver opens the same one.
+        let module = unsafe { Library::new(module) }.expect("a module that was built");
+        Some(Planted { libraries, module })
+    }
+
+    /// Bits of what `run` gives with this fault under an order of threads; `None` if it fails.
+    fn bits(&self, fault: i32, order: usize, run: Run) -> Option<Vec<u32>> {
+        // SAFETY: a number of the module, which only this thread uses.
+        unsafe { **self.module.get::<*mut i32>(b"planted_fault").expect("the number of the fault") = fault };
+        let gpu = emulator::opened(&self.libraries, order);
+        catch_unwind(AssertUnwindSafe(|| bits(&run(&gpu)))).ok()
+    }
 }
 
 fn attention(gpu: &Arc<Gpu>) -> Vec<f32> {
@@ -60,46 +80,65 @@ fn planted_faults_are_seen() {
     if emulator::real().is_some() {
         return crate::skip::as_it_cannot("no emulator runs kernels", "faults that are planted into them");
     }
-    let barrier = "  __syncthreads();\n\n  // Weights take the places of scores";
-    let half = "scales[block] >> (8 * half) & 255;";
-    let taken = "__syncwarp();\n  for (int n = lane;";
-    let landed = "oldest_landed(stages);\n    // The copies";
-    let stage = "__syncthreads();\n    fetch(true, true);";
-    let together = "__syncthreads();\n    const int all = count";
-    let staged = "staged->rates[thread / 2][thread % 2] = next_rate;\n    __syncthreads();";
-    let squares = "__syncthreads();\n    // Eight lanes";
-    let cases: [(&str, &str, &str, Run); 19] = [
-        ("-barrier", barrier, "  // Weights take the places of scores", attention),
+    let cases: [Case; 19] = [
         (
-            "-unseen",
-            "place >= first && place < last ? exponential(weights",
-            "place >= first ? exponential(weights",
+            "  __syncthreads();\n\n  // Weights take the places of scores",
+            "  if (!@) __syncthreads();\n\n  // Weights take the places of scores",
             attention,
         ),
-        ("-lower", "two_halves(a - above_a, b - above_b)", "0", attention),
-        ("-border", "outputs = smaller(GEMM_OUTPUTS, m.outputs - output);", "outputs = GEMM_OUTPUTS;", floats),
-        ("-race", "  __syncwarp();\n", "", floats),
-        ("-half", half, "scales[block] & 255;", blocks),
-        ("-landed", landed, "oldest_landed(stages + 1);\n    // The copies", halves),
-        ("-stage", stage, "fetch(true, true);", halves),
-        ("-early", "  after_the_last();\n  next = 0;", "  next = 0;", halves),
-        ("-together", together, "const int all = count", halves),
-        ("-pairs", "memory[(pair + 1) * all + i]", "memory[pair * all + i]", halves),
-        ("-last", "p.arrived + blockIdx.y * gridDim.x + blockIdx.x", "p.arrived", wide),
-        ("-taken", taken, "for (int n = lane;", experts::mixture),
-        ("-rows", "p.rows[place] = i / p.used;", "p.rows[place] = 0;", experts::mixture),
-        ("-staged", staged, "staged->rates[thread / 2][thread % 2] = next_rate;", delta::pieces),
-        ("-squares", squares, "// Eight lanes", delta::pieces),
-        ("-settled", "if (row == piece.settle && row > 0) keep();", "", delta::pieces),
-        ("-ring", "(piece.log_first + place) % piece.log_rows", "place % piece.log_rows", delta::pieces),
-        ("-numbers", "chosen[before] = numbers[n];", "chosen[n] = numbers[n];", experts::mixture),
+        (
+            "place >= first && place < last ? exponential(weights",
+            "place >= first && (@ || place < last) ? exponential(weights",
+            attention,
+        ),
+        ("two_halves(a - above_a, b - above_b)", "@ ? 0 : two_halves(a - above_a, b - above_b)", attention),
+        (
+            "outputs = smaller(GEMM_OUTPUTS, m.outputs - output);",
+            "outputs = @ ? GEMM_OUTPUTS : smaller(GEMM_OUTPUTS, m.outputs - output);",
+            floats,
+        ),
+        ("  __syncwarp();\n", "  if (!@) __syncwarp();\n", floats),
+        ("scales[block] >> (8 * half) & 255;", "scales[block] >> (@ ? 0 : 8 * half) & 255;", blocks),
+        ("oldest_landed(stages);\n    // The copies", "oldest_landed(stages + @);\n    // The copies", halves),
+        ("__syncthreads();\n    fetch(true, true);", "if (!@) __syncthreads();\n    fetch(true, true);", halves),
+        ("  after_the_last();\n  next = 0;", "  if (!@) after_the_last();\n  next = 0;", halves),
+        ("__syncthreads();\n    const int all = count", "if (!@) __syncthreads();\n    const int all = count", halves),
+        ("memory[(pair + 1) * all + i]", "memory[(pair + !@) * all + i]", halves),
+        (
+            "p.arrived + blockIdx.y * gridDim.x + blockIdx.x",
+            "p.arrived + !@ * (blockIdx.y * gridDim.x + blockIdx.x)",
+            wide,
+        ),
+        ("__syncwarp();\n  for (int n = lane;", "if (!@) __syncwarp();\n  for (int n = lane;", experts::mixture),
+        ("p.rows[place] = i / p.used;", "p.rows[place] = @ ? 0 : i / p.used;", experts::mixture),
+        (
+            "[thread % 2] = next_rate;\n    __syncthreads();",
+            "[thread % 2] = next_rate;\n    if (!@) __syncthreads();",
+            delta::pieces,
+        ),
+        ("__syncthreads();\n    // Eight lanes", "if (!@) __syncthreads();\n    // Eight lanes", delta::pieces),
+        (
+            "if (row == piece.settle && row > 0) keep();",
+            "if (!@ && row == piece.settle && row > 0) keep();",
+            delta::pieces,
+        ),
+        (
+            "(piece.log_first + place) % piece.log_rows",
+            "((@ ? 0 : piece.log_first) + place) % piece.log_rows",
+            delta::pieces,
+        ),
+        ("chosen[before] = numbers[n];", "chosen[@ ? n : before] = numbers[n];", experts::mixture),
     ];
-    for (name, right, wrong, run) in cases {
-        assert_ne!(is_seen(name, right, wrong, run), Some(false), "{name} is not seen");
+    let Some(planted) = Planted::of(&cases) else { return };
+    for (fault, (right, _, run)) in (1..).zip(cases) {
+        let whole = planted.bits(0, 0, run);
+        assert!(whole.is_some(), "{right}: fails without a fault");
+        let is_seen = (0..emulator::ORDERS).any(|order| planted.bits(fault, order, run) != whole);
+        assert!(is_seen, "{right}: its fault is not seen");
     }
 }
 
-/// All checks of kernels once more, where nothing may be read or written beside a buffer or a block's own
+/// All checks of kernels once more, in one order of threads, where nothing may be read or written beside a buffer or a block's own
 /// memory.
 #[test]
 fn nothing_is_touched_beside_buffers() {

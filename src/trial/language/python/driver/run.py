@@ -241,12 +241,21 @@ def names_for(tests, request):
         raise Undefined("the code does not define `%s`" % entry)
     for name in lacking:
         if tests.takes_from(name, lambda own: hasattr(module, own)):
-            sys.modules[name] = module
+            stand_for(name, module)
     found = {name: value for name, value in vars(module).items() if name in tests.free and (not hasattr(builtins, name) or name in asks)}
     # Modules that the tests forgot to import are there without the candidate's imports, too.
     standard = getattr(sys, "stdlib_module_names", ())
     found.update((name, __import__(name)) for name in asks if name not in found and name in standard)
     return found
+
+
+def stand_for(name, module):
+    """Makes it the module of this name, and empty ones of the packages that nobody has."""
+    sys.modules[name] = module
+    above, _, last = name.rpartition(".")
+    if above and not has_module(above):
+        stand_for(above, type(os)(above))
+        setattr(sys.modules[above], last, module)
 
 
 def has_module(name):
