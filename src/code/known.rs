@@ -73,7 +73,8 @@ pub(super) fn free_names(language: Language, code: &str) -> Vec<FreeName> {
         let is_member = is(before, '.') && !is(at.checked_sub(2), '.');
         let is_keyword = is(after, '=') && !is(Some(at + 2), '=') && (is(before, '(') || is(before, ','));
         let is_key = is(after, ':') && !is(Some(at + 2), ':') && (is(before, '{') || is(before, ','));
-        if is_member || is_keyword || is_key || bound.contains(name) {
+        let is_bound = bound.contains(name) && !(language == Language::Go && is_of_its_own_value(&words, at));
+        if is_member || is_keyword || is_key || is_bound {
             continue;
         }
         let is_pathed = is(before, ':') && is(at.checked_sub(2), ':');
@@ -93,6 +94,15 @@ pub(super) fn free_names(language: Language, code: &str) -> Vec<FreeName> {
         }
     }
     found
+}
+
+/// Go binds a name behind the statement: in `sha256 := sha256.New()` the second one, at `at`, is the package.
+fn is_of_its_own_value(words: &[Word], at: usize) -> bool {
+    let Some(first) = words.iter().position(|word| word == &words[at]) else { return false };
+    let between = words.get(first + 1..at).unwrap_or_default();
+    let is_value = between.windows(2).any(|two| two[0].is(':') && two[1].is('='));
+    let is_first = !between.contains(&words[at]) && !between.contains(&Word::End);
+    is_value && is_first && words.get(at + 1).is_some_and(|next| next.is('.'))
 }
 
 /// The functions that `code` calls, and the constants in capitals that it uses, which nothing defines: neither

@@ -120,6 +120,13 @@ fn imports_of_go_stand_in_its_list() {
     let body_with_type = "func f(s string) string {\n\tvar b strings.Builder\n\treturn b.String()\n}\n";
     let typed = taken(&format!("package p\n\n{stub}"), Language::Go, "f", body_with_type);
     assert_eq!(typed, format!("package p\n\nimport \"strings\"\n\n{body_with_type}"));
+    // A variable of the same name is there only behind its statement.
+    let hidden =
+        "func f(s string) string {\n\tbytes := bytes.NewBufferString(s)\n\tbytes.Grow(1)\n\treturn bytes.String()\n}\n";
+    let shown = taken(&format!("package p\n\n{stub}"), Language::Go, "f", hidden);
+    assert_eq!(shown, format!("package p\n\nimport \"bytes\"\n\n{hidden}"));
+    let own = hidden.replace(":= bytes.", ":= s.");
+    assert_eq!(taken(&format!("package p\n\n{stub}"), Language::Go, "f", &own), format!("package p\n\n{own}"));
     for (head, wanted) in cases {
         assert_eq!(taken(&format!("{head}{stub}"), Language::Go, "f", &answer), format!("{wanted}{body}"), "{head}");
         // Packages of the library are known by their names.

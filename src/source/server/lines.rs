@@ -15,6 +15,8 @@ pub const MOST_BODY: u64 = 16 << 20;
 pub struct Events<R> {
     from: BufReader<R>,
     left: u64,
+    /// The last line ended with a carriage return: a line feed behind it is of the same end.
+    after_return: bool,
     /// The first line that belongs to no event.
     odd: Option<String>,
 }
@@ -30,7 +32,7 @@ pub struct Event {
 impl<R: Read> Events<R> {
     /// Events of the stream `from`.
     pub fn new(from: BufReader<R>) -> Self {
-        Self { from, left: MOST_STREAM, odd: None }
+        Self { from, left: MOST_STREAM, after_return: false, odd: None }
     }
 
     /// The next event with data; `None` at the end.
@@ -71,20 +73,36 @@ impl<R: Read> Events<R> {
         self.odd.as_deref()
     }
 
-    /// The next line, without its end.
+    /// The next line, without its end: a line feed, a carriage return, or both.
     fn line(&mut self) -> io::Result<Option<String>> {
         let mut bytes = Vec::new();
-        let most = MOST_LINE.min(self.left);
-        let read = (&mut self.from).take(most).read_until(b'\n', &mut bytes)? as u64;
-        self.left -= read;
-        if read == most && bytes.last() != Some(&b'\n') {
-            return Err(too_long());
+        loop {
+            let found = match self.from.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                found => found?,
+            };
+            if std::mem::take(&mut self.after_return) && found.first() == Some(&b'\n') {
+                self.from.consume(1);
+                continue;
+            }
+            let end = found.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let is_over = found.is_empty();
+            bytes.extend(&found[..end.unwrap_or(found.len())]);
+            self.after_return = end.is_some_and(|at| found[at] == b'\r');
+            let read = end.map_or(found.len(), |at| at + 1);
+            self.from.consume(read);
+            self.left = self.left.checked_sub(read as u64).ok_or_else(too_long)?;
+            if bytes.len() as u64 > MOST_LINE {
+                return Err(too_long());
+            }
+            if is_over && bytes.is_empty() {
+                return Ok(None);
+            }
+            if is_over || end.is_some() {
+                break;
+            }
         }
-        if read == 0 {
-            return Ok(None);
-        }
-        let text = String::from_utf8(bytes).map_err(|_| bad("it is not UTF-8 text".to_owned()))?;
-        Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
+        String::from_utf8(bytes).map(Some).map_err(|_| bad("it is not UTF-8 text".to_owned()))
     }
 }
 
@@ -145,6 +163,7 @@ mod tests {
         assert_eq!([next(), next(), next()], [event("error", "a"), event("", "b"), None]);
         assert_eq!(named.odd(), Some("<p>"));
         assert_eq!(all(b"data: \n\ndata: 1\n{\"a\": 2}\n").unwrap(), ["{\"a\": 2}"]);
+        assert_eq!(all(b"data: 1\rdata: 2\r\rdata: 3\r\n\r\ndata: 4\n\r\n").unwrap(), ["1\n2", "3", "4"]);
         assert!(all(b"data: \xC3\n\n").unwrap_err().to_string().contains("not UTF-8"));
     }
 

@@ -4,6 +4,7 @@ use super::state::State;
 use crate::job::label;
 use crate::trial::Status;
 use crate::tui::event::{Code, Key};
+use crate::tui::text;
 
 /// Verdicts that are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,9 +115,15 @@ pub fn search(state: &mut State) {
         return;
     }
     let text = search.text.clone();
-    let here = state.run.as_ref().and_then(|run| run.focused()).is_some_and(|c| contains(&c.shown, &text));
+    let Some(run) = &state.run else { return };
+    let has = |candidate: usize| run.candidates.get(candidate).is_some_and(|c| contains(&c.shown, &text));
+    let shown = run.shown();
+    let (found, here) = (shown.iter().filter(|&&candidate| has(candidate)).count(), has(run.focus));
     if !here {
         next(state, 1);
+    }
+    if found > 0 {
+        state.say(format!("{found} of {} have {}", shown.len(), text::one_line(&text)));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Lines of code in an area: coloured, tabs expanded, long lines cut with a mark or wrapped.
+//! Lines of code in an area: coloured, tabs expanded, long lines cut with a mark at either side or wrapped.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -53,6 +53,10 @@ pub fn draw(
         };
         let spans = marked(spans, &found, look.style(Role::Difference));
         draw_line(buf, Rect { y, height: 1, ..area }, look, line, &spans, row, faint);
+        let begins_left = !line.trim().is_empty() && row.skip > text::common_indent(line);
+        if scroll.column > 0 && begins_left && area.width > 1 {
+            put(buf, area, area.x, y, "<", look.style(Role::Warn));
+        }
     }
     Drawn { above: top, below: rows.len().saturating_sub(top + height) }
 }

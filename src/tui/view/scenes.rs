@@ -526,6 +526,34 @@ fn searching() {
 }
 
 #[test]
+fn candidates_that_have_a_text_are_counted() {
+    let mut session = finished(4);
+    for key in ["/", "r", "e", "s", "u", "enter"] {
+        session.key(key);
+    }
+    let run = session.run();
+    let shown = run.shown();
+    let found = shown.iter().filter(|&&c| run.candidates[c].shown.contains("resu")).count();
+    assert!(found > 0);
+    assert!(scene(&mut session, 80, 24).contains(&format!("{found} of {} have resu", shown.len())));
+}
+
+#[test]
+fn lines_that_begin_left_of_a_pane_are_marked() {
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::None).unwrap(), 1);
+    session.open(true);
+    session.key("g");
+    session.finish(0, "    numbers = list(numbers)\n\n    for n in numbers:\n            return n\n");
+    session.done();
+    session.key(">");
+    let shown = scene(&mut session, 80, 24);
+    assert!(
+        shown.contains('<') && shown.lines().any(|line| line.contains("return n") && !line.contains('<')),
+        "{shown}"
+    );
+}
+
+#[test]
 fn question() {
     let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 4);
     session.open(false);
