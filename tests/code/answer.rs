@@ -181,6 +181,68 @@ fn a_candidate_ends_with_its_function() {
     assert!(python().read(&format!("Well:\n```python\n{f}```\n"), false).1);
 }
 
+/// An answer that is read line by line ends with all that the function needs.
+#[test]
+fn what_comes_with_a_function_is_read_to_its_end() {
+    let after = [
+        (
+            Language::Python,
+            "def g(x):\n    # A note.\n    if x:\n        return 1\n    # Another.\n    else:\n        # One more.\n        return 2\n",
+        ),
+        (Language::Python, "def g(x):\n\n    y = 1\n# At the margin.\n\n    return y\n"),
+        (
+            Language::Python,
+            "class g:\n    # A note.\n\n    def __init__(self, x):\n        # A note.\n        self.x = x\n\n    # Of the next.\n    def __len__(self):\n        return 1\n",
+        ),
+        (Language::Python, "def g(x):\n    return h(x)\n\n# Of the next.\ndef h(x):\n    # A note.\n    return x\n"),
+        (Language::Python, "@cache\n# A note.\ndef g(x):\n    # A note.\n    return x\n"),
+        (Language::Python, "g = {\n    # A note.\n    1: 2,\n    # Another.\n}.get\n"),
+        (
+            Language::Python,
+            "try:\n    # A note.\n    from a import g\nexcept ImportError:\n    # Another.\n    g = None\n",
+        ),
+        (
+            Language::JavaScript,
+            "function g(x) {\n  // A note.\n  if (x) {\n    /* Another. */\n    return 1;\n  }\n  // One more.\n  return 2;\n}\n",
+        ),
+        (Language::JavaScript, "const g = (x) =>\n  // A note.\n  x + 1;\n"),
+        (Language::JavaScript, "class g {\n  // A note.\n\n  get() {\n    return 1;\n  }\n}\n"),
+        (
+            Language::Go,
+            "func g(x int) int {\n\t// A note.\n\tif x > 0 {\n\t\treturn 1\n\t}\n\t// Another.\n\treturn 2\n}\n",
+        ),
+        (Language::Go, "type g struct {\n\t// A note.\n\tx int\n\n\t// Another.\n\ty int\n}\n"),
+        (
+            Language::Rust,
+            "fn g(x: i32) -> i32 {\n    // A note.\n    if x > 0 {\n        1\n    } else {\n        // Another.\n        2\n    }\n}\n",
+        ),
+        (
+            Language::Rust,
+            "#[inline]\n// A note.\nconst fn g(\n    // A note.\n    x: i32,\n) -> i32 {\n    // Another.\n    x\n}\n",
+        ),
+    ];
+    for (language, helper) in after {
+        let (head, stub) = match language {
+            Language::Python => ("def area(r):\n    return g(r)\n", "def area(r):\n"),
+            Language::Go => ("func area(r int) int {\n\treturn g(r)\n}\n", "package p\n\nfunc area(r int) int {\n"),
+            Language::Rust => ("fn area(r: i32) -> i32 {\n    g(r)\n}\n", "fn area(r: i32) -> i32 {\n"),
+            _ => ("function area(r) {\n  return g(r);\n}\n", "function area(r) {\n"),
+        };
+        let function = target(stub, language, "area").requested();
+        let name = language.name();
+        for answer in [
+            format!("```{name}\n{head}\n{helper}\nlast = 1\n```\n"),
+            format!("```{name}\n{helper}\n{head}\nlast = 1\n```\n"),
+        ] {
+            let all = function.read(&answer, true).0;
+            let ends = answer.match_indices('\n').map(|(at, _)| function.read(&answer[..=at], false));
+            let (text, _) = ends.into_iter().find(|(_, ended)| *ended).unwrap_or_else(|| panic!("no end: {answer}"));
+            assert_eq!(text.trim_end(), all.trim_end(), "{answer}");
+            assert!(helper.lines().all(|line| line.trim().is_empty() || all.contains(line)), "{answer}\n{all}");
+        }
+    }
+}
+
 /// Pieces of answers.
 const PIECES: &[&str] = &[
     "```python\n", "```\n", "~~~\n", "```", "def area(r):\n", "    \"\"\"Area of a circle.\"\"\"\n", "    \"\"\"\n",

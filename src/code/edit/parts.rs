@@ -93,7 +93,7 @@ impl Around<'_> {
     pub fn around(&self, body: &str, code: &str, at: usize, may_go_on: bool) -> Beside {
         let mut items = outline(self.language, code);
         if may_go_on {
-            items.retain(|item| item.range.start <= at || !code[item.range.end..].trim().is_empty());
+            items.retain(|item| item.range.start <= at || self.has_code(&code[item.range.end..]));
         }
         let own = items.iter().rposition(|item| item.range.contains(&at) && item.kind == ItemKind::Function);
         let class = own.and_then(|own| items[own].parent).filter(|_| !self.outer.is_empty());
@@ -104,6 +104,11 @@ impl Around<'_> {
         pieces.extend(self.pieces(code, &items, None, Part::Helper));
         let decorators = own.map_or_else(Vec::new, |own| self.decorators(code, &items[own..=own]));
         self.needed(body, pieces, decorators)
+    }
+
+    /// Returns true if a text is more than comments, which may be inside of the piece before it.
+    fn has_code(&self, text: &str) -> bool {
+        words(self.language, text).iter().any(|word| *word != Word::End)
     }
 
     /// A function's body with the code behind it. A block in braces is closed.
