@@ -14,6 +14,8 @@ pub(super) struct Known {
     /// Paths of its library that need an import. The last part of a path is its name in code. Names that
     /// often stand for something else are left out.
     pub library: &'static [&'static str],
+    /// Names of the library that are there without an import, but with these members alone.
+    pub given: &'static [(&'static str, &'static [&'static str])],
     /// Separates the parts of a path.
     pub separator: &'static str,
     /// The import of a path.
@@ -27,7 +29,11 @@ impl Known {
         let needed = self.library.iter().filter(|path| {
             let (place, name) = path.rsplit_once(self.separator).unwrap_or(("", path));
             let is_module = language == Language::Go || place.is_empty();
-            let is_used = |free: &FreeName| free.name == name && if is_module { free.is_module } else { free.is_alone };
+            let given = self.given.iter().find(|(given, _)| *given == name).map_or(&[][..], |(_, members)| *members);
+            let is_given = |free: &FreeName| free.members.iter().all(|member| given.contains(&member.as_str()));
+            let is_used = |free: &FreeName| {
+                free.name == name && if is_module { free.is_module && !is_given(free) } else { free.is_alone }
+            };
             free.iter().any(is_used) && !is_defined(name)
         });
         needed.map(|path| (self.import)(path)).collect()
@@ -42,6 +48,8 @@ pub(super) struct FreeName {
     pub is_called: bool,
     /// Every use of it takes a member out of it.
     pub is_module: bool,
+    /// These members.
+    pub members: Vec<String>,
     /// It is used without a path in front.
     pub is_alone: bool,
 }
@@ -79,16 +87,19 @@ pub(super) fn free_names(language: Language, code: &str) -> Vec<FreeName> {
         }
         let is_pathed = is(before, ':') && is(at.checked_sub(2), ':');
         let takes = is(after, '.');
+        let member = words.get(at + 2).and_then(Word::name).filter(|_| takes).map(str::to_owned);
         match found.iter_mut().find(|known| known.name == name) {
             Some(known) => {
                 known.is_called |= is(after, '(') && !is_pathed;
                 known.is_module &= takes;
                 known.is_alone |= !is_pathed;
+                known.members.extend(member);
             }
             None => found.push(FreeName {
                 name: name.to_owned(),
                 is_called: is(after, '(') && !is_pathed,
                 is_module: takes,
+                members: member.into_iter().collect(),
                 is_alone: !is_pathed,
             }),
         }

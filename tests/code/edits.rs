@@ -347,4 +347,11 @@ fn modules_of_node_are_imported_as_the_file_does() {
     let body = "export function f(path: string) {\n  return path.length;\n}\n";
     let file = "import os from 'os';\n\nexport function f(path: string) {\n}\n";
     assert_eq!(taken(file, Language::TypeScript, "f", body), format!("import os from 'os';\n\n{body}"));
+    // The global of this name is another one.
+    let stub = "export function f(p) {\n}\n";
+    let body = "export function f(p) {\n  return crypto.createHash('md5').update(p).digest('hex');\n}\n";
+    let wanted = format!("import crypto from 'crypto';\n\n{body}");
+    assert_eq!(taken(stub, Language::JavaScript, "f", body), wanted);
+    let body = "export function f(p) {\n  return crypto.randomUUID();\n}\n";
+    assert_eq!(taken(stub, Language::JavaScript, "f", body), body);
 }

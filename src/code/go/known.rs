@@ -19,6 +19,7 @@ pub(super) const KNOWN: Known = Known {
         "crypto/sha1", "crypto/sha256", "container/heap", "container/list", "html", "io/fs", "os/exec",
         "text/tabwriter",
     ],
+    given: &[],
     separator: "/",
     import: |path| format!("import \"{path}\""),
 };

@@ -19,7 +19,8 @@ pub(in crate::code) const KNOWN: Known = Known {
         "window", "with", "yield",
     ],
     // Modules of node that nearly all code gives their own names.
-    library: &["assert", "fs", "os", "path", "readline", "util", "zlib"],
+    library: &["assert", "crypto", "fs", "os", "path", "readline", "util", "zlib"],
+    given: &[("crypto", &["getRandomValues", "randomUUID", "subtle"])],
     separator: "/",
     import: |path| format!("import {path} from '{path}';"),
 };

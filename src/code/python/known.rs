@@ -47,6 +47,7 @@ pub(super) const KNOWN: Known = Known {
         "typing.Iterator", "typing.List", "typing.Mapping", "typing.Optional", "typing.Sequence", "typing.Set",
         "typing.Tuple", "typing.Union",
     ],
+    given: &[],
     separator: ".",
     import: |path| match path.rsplit_once('.') {
         Some((module, name)) => format!("from {module} import {name}"),

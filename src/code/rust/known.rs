@@ -14,6 +14,7 @@ pub(super) const KNOWN: Known = Known {
         "std::sync::Arc", "std::sync::Mutex", "std::cell::RefCell", "std::cmp::Ordering", "std::cmp::Reverse",
         "std::time::Duration", "std::time::Instant", "std::path::PathBuf", "std::str::FromStr", "std::borrow::Cow",
     ],
+    given: &[],
     separator: "::",
     import: |path| format!("use {path};"),
 };
