@@ -131,26 +131,13 @@ pub fn rewritten(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let parts = parts(&text);
     let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    while let Some(&part) = parts.get(at) {
-        at += 1;
+    for (at, &part) in parts.iter().enumerate() {
         match part {
-            Part::Quoted(first) => {
-                let mut value = unescaped(first);
-                // Strings side by side are one.
-                while let Some((next, len)) = match parts.get(at..) {
-                    Some([Part::Quoted(next), ..]) => Some((next, 1)),
-                    Some([Part::Space(_), Part::Quoted(next), ..]) => Some((next, 2)),
-                    _ => None,
-                } {
-                    value += &unescaped(next);
-                    at += len;
-                }
-                out.push('"');
-                out += &value.replace('\\', "\\\\").replace('"', "\\\"");
-                out.push('"');
+            Part::Quoted(text) => {
+                let value = unescaped(text).replace('\\', "\\\\").replace('"', "\\\"");
+                out.extend(["\"", &value, "\""]);
             }
-            Part::Word(mark @ ("generation" | "endgeneration")) if is_alone(&parts, at - 1) => {
+            Part::Word(mark @ ("generation" | "endgeneration")) if is_alone(&parts, at) => {
                 out += if mark == "generation" { " with " } else { " endwith " };
             }
             part => out += part.text(),
