@@ -63,8 +63,8 @@ impl Target {
 }
 
 impl Applied {
-    /// Restores the old text of the written lines; changes elsewhere in the file stay. Refuses if the written lines
-    /// are other ones now. Returns the sentence for the user.
+    /// Restores the old text of the written lines; changes elsewhere in the file stay. Refuses if the written
+    /// lines are other ones now. Returns the sentence for the user.
     pub fn undo(&self) -> Result<String, CodeError> {
         let changed = || CodeError::ChangedSince { path: self.path.clone(), backup: self.backup.clone() };
         let now = read_bytes(&self.path)?;
@@ -80,8 +80,8 @@ impl Applied {
         read_bytes(&self.path).is_ok_and(|now| self.without(&now).is_some())
     }
 
-    /// The present text of the file without what was written: a merge of two changes of the written text, the one
-    /// back to the old text and the one to the present text. None if they touch each other.
+    /// The present text of the file without what was written: a merge of two changes of the written text, the
+    /// one back to the old text and the one to the present text. None if they touch each other.
     fn without(&self, now: &[u8]) -> Option<Vec<u8>> {
         let [written, old, now] = [&self.after, &self.before, now].map(lines);
         let (back, since) = (changes(&written, &old), changes(&written, &now));

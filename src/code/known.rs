@@ -109,15 +109,18 @@ pub(super) fn free_names(language: Language, code: &str) -> Vec<FreeName> {
 
 /// Go binds a name behind the statement: in `sha256 := sha256.New()` the second one, at `at`, is the package.
 fn is_of_its_own_value(words: &[Word], at: usize) -> bool {
-    let Some(first) = words.iter().position(|word| word == &words[at]) else { return false };
-    let between = words.get(first + 1..at).unwrap_or_default();
+    if !words.get(at + 1).is_some_and(|next| next.is('.')) {
+        return false;
+    }
+    // Its first use is the one that binds it, in the same statement.
+    let Some(first) = words[..at].iter().position(|word| word == &words[at]) else { return false };
+    let between = &words[first + 1..at];
     let is_value = between.windows(2).any(|two| two[0].is(':') && two[1].is('='));
-    let is_first = !between.contains(&words[at]) && !between.contains(&Word::End);
-    is_value && is_first && words.get(at + 1).is_some_and(|next| next.is('.'))
+    is_value && !between.contains(&words[at]) && !between.contains(&Word::End)
 }
 
-/// The functions that `code` calls, and the constants in capitals that it uses, which nothing defines: neither
-/// the language, nor its library, nor a name that `is_defined`.
+/// The functions that `code` calls, and the constants in capitals that it uses, which nothing defines:
+/// neither the language, nor its library, nor a name that `is_defined`.
 pub(super) fn undefined(language: Language, code: &str, is_defined: impl Fn(&str) -> bool) -> Vec<String> {
     let known = &rules::of(language).known;
     let is_there = |name: &str| {

@@ -6,7 +6,8 @@ use super::{Target, syntax, text};
 
 impl Target {
     /// The types as written, one for each value, of a language whose heads name them; empty for a function
-    /// that returns nothing. `None` if the head alone is no function to the grammar, as that of a closure is not.
+    /// that returns nothing. `None` if the head alone is no function to the grammar, as that of a closure is
+    /// not.
     pub fn returned(&self) -> Option<Vec<String>> {
         let head = self.text.get(text::line_start(&self.text, self.function.start)..self.body.start)?;
         let written = format!("{head}\n}}\n");

@@ -72,8 +72,8 @@ impl Applied {
         Self::recorded(&backup)
     }
 
-    /// The change with this copy of the earlier text. Errors: it was undone, what was written has changed since,
-    /// or a file cannot be read.
+    /// The change with this copy of the earlier text. Errors: it was undone, what was written has changed
+    /// since, or a file cannot be read.
     pub fn recorded(backup: &Path) -> Result<Self, CodeError> {
         let nothing = || CodeError::NothingWritten { path: None };
         let Record { path, changes } = read(backup).ok_or_else(nothing)?;

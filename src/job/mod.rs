@@ -238,8 +238,8 @@ impl Job {
         prompt::Tests { files, named: matches!(self.choice, TestsChoice::Named(_)) }
     }
 
-    /// Like [`Self::prompt_for`], with what tests said of candidates that failed; `None` where nothing would come
-    /// of it.
+    /// Like [`Self::prompt_for`], with what tests said of candidates that failed; `None` where nothing would
+    /// come of it.
     pub fn prompt_again(&self, window: &Window, facts: &[String]) -> Option<Prompt> {
         let target = self.target()?;
         let shown = prompt::again(target, &self.tests_shown(target), window, self.showing, facts)?;

@@ -46,8 +46,8 @@ pub trait Task: Send + Sync {
     fn is_cut_off(&self, _reason: FinishReason, _text: &str) -> bool {
         false
     }
-    /// The prompt that also tells what tests said of candidates that failed; `None` where a model makes nothing
-    /// of that.
+    /// The prompt that also tells what tests said of candidates that failed; `None` where a model makes
+    /// nothing of that.
     fn prompt_again(&self, _window: &Window, _facts: &[String]) -> Option<Prompt> {
         None
     }
@@ -147,7 +147,8 @@ pub struct Candidate {
     pub duplicate_of: Option<usize>,
     /// The verdict of the tests.
     pub verdict: Verdict,
-    /// The round that it was written in, from 1 on; a candidate of the user's has that of the one it was made of.
+    /// The round that it was written in, from 1 on; a candidate of the user's has that of the one it was made
+    /// of.
     #[serde(skip_serializing_if = "is_first_round")]
     pub round: usize,
     /// True if its prompt told what failed before.
@@ -251,8 +252,8 @@ impl Run {
         lock(&self.0).test_again(candidate);
     }
 
-    /// Writes another round of candidates, whatever has become of those before. False if the run has not ended, or
-    /// has as many candidates as a run may have.
+    /// Writes another round of candidates, whatever has become of those before. False if the run has not
+    /// ended, or has as many candidates as a run may have.
     pub fn more(&self) -> bool {
         lock(&self.0).more()
     }

@@ -17,7 +17,8 @@ fn taken(file: &str, language: Language, name: &str, answer: &str) -> String {
     program
 }
 
-/// The file with the function of a whole answer in it, and true if all of the function was read as it streamed.
+/// The file with the function of a whole answer in it, and true if all of the function was read as it
+/// streamed.
 fn taken_as_said(file: &str, language: Language, name: &str, fenced: &str) -> (String, bool) {
     let target = target(file, language, name);
     let (candidate, ended) = target.requested().read(fenced, true);

@@ -62,8 +62,8 @@ pub fn rounded(count: usize) -> usize {
 /// Most padding rows.
 pub const MOST_PADDING: usize = 7;
 
-/// Chunks of attention that there is memory for where there are so many: it grows seldom, and with it launches
-/// change.
+/// Chunks of attention that there is memory for where there are so many: it grows seldom, and with it
+/// launches change.
 pub fn rounded_chunks(count: usize) -> usize {
     if count > 8 { count.next_multiple_of(8) } else { count.next_power_of_two() }
 }
@@ -146,8 +146,8 @@ impl CudaNetwork {
     }
 }
 
-/// The last rows of every piece, as many as `count` says, in tiles of at most so many rows as `limits` say. The
-/// first chunks, as many as `together` says, are of one prompt: rows of several pieces are a tile there.
+/// The last rows of every piece, as many as `count` says, in tiles of at most so many rows as `limits` say.
+/// The first chunks, as many as `together` says, are of one prompt: rows of several pieces are a tile there.
 fn attended(
     queue: &Queue,
     (slab, together): (&[Piece], usize),

@@ -211,8 +211,8 @@ impl Around<'_> {
         beside
     }
 
-    /// Returns true if a piece changes one of these tables when the file is loaded, as a loop behind `TABLE = {}`
-    /// does. One with the function in it is an example of its use.
+    /// Returns true if a piece changes one of these tables when the file is loaded, as a loop behind `TABLE =
+    /// {}` does. One with the function in it is an example of its use.
     fn fills(&self, piece: &Piece, tables: &HashSet<String>) -> bool {
         if !piece.is_run || tables.is_empty() {
             return false;
@@ -281,8 +281,8 @@ impl Around<'_> {
         })
     }
 
-    /// The functions that the body calls, and the constants in capitals that it uses, which neither its file nor
-    /// `beside` defines. None where the file imports names that it does not spell out.
+    /// The functions that the body calls, and the constants in capitals that it uses, which neither its file
+    /// nor `beside` defines. None where the file imports names that it does not spell out.
     pub fn undefined(&self, body: &str, beside: &Beside) -> Vec<String> {
         if self.imports_unnamed() {
             return Vec::new();

@@ -135,8 +135,8 @@ impl State {
         self.figures.as_ref().filter(|_| self.writing == 0)
     }
 
-    /// Writes another round of candidates beside those before. False if the source has not finished, or there are
-    /// as many as a run may have.
+    /// Writes another round of candidates beside those before. False if the source has not finished, or there
+    /// are as many as a run may have.
     pub fn more(&mut self) -> bool {
         let n = self.first.options.n.min(MAX_CANDIDATES.saturating_sub(self.candidates.len()));
         let (Some(rounds), Some(summary), Some(me)) = (self.rounds.clone(), self.summary(), self.me.upgrade()) else {

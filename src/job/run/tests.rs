@@ -377,7 +377,8 @@ fn a_run_that_is_stopped_tells_so_and_tests_no_more() {
     );
 }
 
-/// Writes `wrong` twice until it is asked for a further round, then `then` for each candidate; keeps the requests.
+/// Writes `wrong` twice until it is asked for a further round, then `then` for each candidate; keeps the
+/// requests.
 struct Later {
     then: fn(usize) -> &'static str,
     asked: Mutex<Vec<Request>>,

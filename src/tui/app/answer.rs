@@ -20,7 +20,8 @@ pub struct Answering {
     pub error: Option<String>,
 }
 
-/// Opens the line with the answer that was said, else with that of most candidates; what is typed replaces it.
+/// Opens the line with the answer that was said, else with that of most candidates; what is typed replaces
+/// it.
 pub fn open(state: &mut State) {
     let Some((agreement, input)) = state.agreement().zip(state.selected_call()) else { return };
     let call = agreement.inputs[input].text();

@@ -1,5 +1,6 @@
 //! Finding candidates: by a text in them, by their verdict, by passing.
 
+use super::run::Run;
 use super::state::State;
 use crate::job::label;
 use crate::trial::Status;
@@ -67,7 +68,7 @@ pub fn next(state: &mut State, by: isize) {
     let shown = run.shown();
     let at = shown.iter().position(|&c| c == run.focus).unwrap_or(0) as isize;
     let wanted = |c: usize| match &state.search {
-        Some(search) => run.candidates.get(c).is_some_and(|candidate| contains(&candidate.shown, &search.text)),
+        Some(search) => has(run, c, &search.text),
         None => run.testing(c).passed(),
     };
     let n = shown.len() as isize;
@@ -116,10 +117,9 @@ pub fn search(state: &mut State) {
     }
     let text = search.text.clone();
     let Some(run) = &state.run else { return };
-    let has = |candidate: usize| run.candidates.get(candidate).is_some_and(|c| contains(&c.shown, &text));
     let shown = run.shown();
-    let (found, here) = (shown.iter().filter(|&&candidate| has(candidate)).count(), has(run.focus));
-    if !here {
+    let found = shown.iter().filter(|&&candidate| has(run, candidate, &text)).count();
+    if !has(run, run.focus, &text) {
         next(state, 1);
     }
     if found > 0 {
@@ -127,9 +127,9 @@ pub fn search(state: &mut State) {
     }
 }
 
-/// Lower case finds both cases.
-fn contains(text: &str, search: &str) -> bool {
-    matches(text, search).next().is_some()
+/// Returns true if a candidate has a text. Lower case finds both cases.
+fn has(run: &Run, candidate: usize, search: &str) -> bool {
+    run.candidates.get(candidate).is_some_and(|candidate| matches(&candidate.shown, search).next().is_some())
 }
 
 /// The places of a search text in a line. Lower case finds both cases.

@@ -7,7 +7,8 @@ const LONGEST: usize = 24;
 /// Columns of share and time behind the bar.
 const WORDS: usize = 18;
 
-/// `████████░░░░░░░░  50%, 3 s left`, in so many columns; without the bar where there is room for the share only.
+/// `████████░░░░░░░░  50%, 3 s left`, in so many columns; without the bar where there is room for the share
+/// only.
 pub fn words(progress: &Progress, now: u64, columns: usize) -> String {
     let share = progress.share(now);
     let left = progress.seconds_left(now).map_or_else(String::new, |seconds| match seconds {

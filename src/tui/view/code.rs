@@ -53,8 +53,8 @@ pub fn draw(
         };
         let spans = marked(spans, &found, look.style(Role::Difference));
         draw_line(buf, Rect { y, height: 1, ..area }, look, line, &spans, row, faint);
-        let begins_left = !line.trim().is_empty() && row.skip > text::common_indent(line);
-        if scroll.column > 0 && begins_left && area.width > 1 {
+        let hides = || !line.trim().is_empty() && row.skip > text::common_indent(line);
+        if scroll.column > 0 && area.width > 1 && hides() {
             put(buf, area, area.x, y, "<", look.style(Role::Warn));
         }
     }

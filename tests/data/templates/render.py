@@ -45,7 +45,7 @@ CONVERSATIONS = {
 CONSTRUCTS = [
     ("escapes", r"""{{ '\d\w\/' }}|{{ '\x41\u00e9\U0001F600\101\ud83d\ude00' }}|{{ '\a\v\0' }}|{{ 'it\'s "' }}|{{ "\\n" }}"""),
     ("a line end in a string", "{{ 'a\\\nb\nc' }}|{{ 'a' \"b\" 'c' }}|{{ '{% x %}}}' }}|{{ {'a': {}} }}|{# '{{ #}"),
-    ("brackets", r"""{{ {'a': {'b': 1}}['a']['b'] ~ '\101' }}|{{ [{'a': ({},)}] }}{{ '\w' }}"""),
+    ("brackets", r"""{{ {'a': {'b': 1}}['a']['b'] ~ '\/' }}|{{ [{'a': ({},)}] }}{{ '\w' }}"""),
     ("raw", "{% raw %}{{ '\\d' }}{% generation %}'{% endraw %}|{{ 'a' }}|{% raw -%}  x{% endraw %}"),
     ("generation", "{% set x = 1 %}{% for m in messages %}\n  {% generation %}\n  {{ m.role }}{% set x = 2 %}\n"
      "  {% endgeneration %}\n{%- generation -%} {{ x }} {%- endgeneration -%} !\n{% endfor %}{{ x }}"),

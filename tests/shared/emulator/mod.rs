@@ -1,6 +1,6 @@
 //! The CUDA backend without a GPU: the very sources of `kernels/`, compiled by the system's C++ compiler as a
-//! module that a driver of tests opens. Every thread of a block is a fibre; device number N runs them in another
-//! order than the others.
+//! module that a driver of tests opens. Every thread of a block is a fibre; device number N runs them in
+//! another order than the others.
 //!
 //! The driver is found by its name, as NVIDIA's is. A program has one: where a test has found NVIDIA's before,
 //! no test runs in the emulator.

@@ -138,8 +138,8 @@ fn planted_faults_are_seen() {
     }
 }
 
-/// All checks of kernels once more, in one order of threads, where nothing may be read or written beside a buffer or a block's own
-/// memory.
+/// All checks of kernels once more, in one order of threads, where nothing may be read or written beside a
+/// buffer or a block's own memory.
 #[test]
 fn nothing_is_touched_beside_buffers() {
     let tests = [

@@ -23,8 +23,8 @@ struct Settings {
     rest: String,
 }
 
-/// Moves the options of node from the settings of a package to `node`. `runner`, the options of mocha, names the
-/// settings no longer. Returns the other settings, as JSON; `None` where nothing was moved.
+/// Moves the options of node from the settings of a package to `node`. `runner`, the options of mocha, names
+/// the settings no longer. Returns the other settings, as JSON; `None` where nothing was moved.
 pub fn taken(folder: &Path, node: &mut Vec<String>, runner: &mut Vec<String>) -> Option<String> {
     let named = runner.iter().position(|word| word == "--config");
     let settings = of(folder, named.and_then(|at| Some(runner.get(at + 1)?.as_str())))?;

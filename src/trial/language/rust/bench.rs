@@ -63,8 +63,8 @@ pub fn guard_file(secret: &str) -> String {
     format!("{secret}/guard.rs")
 }
 
-/// The name of the guard module in the tests begins so. It sorts after all other names, so that the guard's own
-/// test runs last.
+/// The name of the guard module in the tests begins so. It sorts after all other names, so that the guard's
+/// own test runs last.
 const OF_GUARD: &str = "zzzzzz_guard_";
 
 /// The name of the guard module in the tests.

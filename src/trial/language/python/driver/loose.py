@@ -127,7 +127,7 @@ class TestsFile:
 
 
 def path_of(node):
-    """`a.b` of an expression that says just that, else nothing."""
+    """`a.b` of an expression that says just that, else a text that is no path."""
     if isinstance(node, ast.Attribute):
         return "%s.%s" % (path_of(node.value), node.attr)
     return getattr(node, "id", "")
