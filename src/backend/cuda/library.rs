@@ -62,6 +62,8 @@ pub fn driver() -> Option<Result<(), String>> {
 pub struct Compiler {
     /// Its name and version.
     pub what: String,
+    /// It can use several threads for one program.
+    pub splits: bool,
 }
 
 impl Libraries {
@@ -87,7 +89,8 @@ impl Compiler {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: the pointers are ones to variables.
         let known = unsafe { nvrtc::sys::nvrtcVersion(&raw mut major, &raw mut minor) }.result().is_ok();
-        Ok(Self { what: if known { format!("NVRTC {major}.{minor}") } else { "NVRTC".to_owned() } })
+        let what = if known { format!("NVRTC {major}.{minor}") } else { "NVRTC".to_owned() };
+        Ok(Self { what, splits: major >= 13 })
     }
 }
 
