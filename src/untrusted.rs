@@ -37,6 +37,13 @@ pub fn clean(text: &str) -> String {
     out
 }
 
+/// Code made safe to show, of which nothing disappears: U+FFFD stands for each character that [`clean`] would
+/// act on. CR LF becomes a newline.
+pub fn code(text: &str) -> String {
+    let shown = |c: char| if is_invisible(c) && c != '\n' && c != '\t' { '\u{fffd}' } else { c };
+    text.replace("\r\n", "\n").chars().map(shown).collect()
+}
+
 /// Text on one line: a space for each line end and the white space around it. Spaces inside of a line stay:
 /// values may differ by them.
 pub fn on_one_line(text: &str) -> String {
@@ -73,7 +80,7 @@ pub fn framed(text: &str) -> String {
 }
 
 /// The character acts on its surroundings or on the terminal and cannot be seen itself.
-fn is_invisible(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'

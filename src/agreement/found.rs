@@ -66,8 +66,17 @@ impl Agreement {
         self.witnesses.iter().map(|witness| witness.votes).sum()
     }
 
+    /// True if some call of a candidate returned: else the inputs tell nothing.
+    pub fn tells(&self) -> bool {
+        self.standings.iter().any(|standing| standing.returns)
+    }
+
     /// The largest group in words: `5 of 8 agree`.
     pub fn words(&self) -> String {
+        if !self.tells() {
+            let is_broken = self.standings.iter().all(|standing| standing.is_broken);
+            return if is_broken { "none can be loaded" } else { "no call returned" }.to_owned();
+        }
         let (most, all) = (self.standings.iter().map(|standing| standing.agree).max(), self.candidates());
         match most.unwrap_or_default() {
             1 if all > 1 => format!("{all} different behaviours"),

@@ -20,6 +20,8 @@ pub struct Witness {
 pub struct Standing {
     /// Stated results that it returns.
     pub right: usize,
+    /// True if its code cannot be loaded.
+    pub is_broken: bool,
     /// True if some call returned.
     pub returns: bool,
     /// The sum over all inputs of the candidates that do the same there.
@@ -33,13 +35,18 @@ pub struct Standing {
 impl Standing {
     /// Greater is better.
     pub fn order(&self) -> impl Ord + use<> {
-        (self.right, self.returns, self.votes)
+        (self.right, !self.is_broken, self.returns, self.votes)
     }
 }
 
 /// Counts the votes on so many inputs: the standing of each witness. Pure.
 pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
-    let outcome = |w: usize, input: usize| witnesses[w].observed.get(input).and_then(Observed::outcome);
+    let any = |witness: &Witness, effect| witness.observed.iter().any(|observed| observed.effect == effect);
+    // Where nobody returns anything the inputs do not suit the function, and say nothing of it.
+    let is_told = witnesses.iter().any(|witness| any(witness, Effect::Returned));
+    let outcome = |w: usize, input: usize| {
+        witnesses[w].observed.get(input).filter(|_| is_told).and_then(Observed::outcome)
+    };
     let mut standings = vec![Standing::default(); witnesses.len()];
     // An input that suits none, such as one with a name that is not defined there, tells nothing.
     let mut counted = Vec::new();
@@ -58,7 +65,8 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
     }
     for (standing, witness) in standings.iter_mut().zip(witnesses) {
         standing.right = witness.observed.iter().filter(|observed| observed.is_right == Some(true)).count();
-        standing.returns = witness.observed.iter().any(|observed| observed.effect == Effect::Returned);
+        standing.returns = any(witness, Effect::Returned);
+        standing.is_broken = any(witness, Effect::Unloaded);
     }
     let mut groups: Vec<(usize, usize)> = Vec::new();
     for w in 0..witnesses.len() {
@@ -90,6 +98,7 @@ mod tests {
             effect: match c {
                 '!' => Effect::Raised,
                 '?' => Effect::Late,
+                '#' => Effect::Unloaded,
                 _ => Effect::Returned,
             },
             key: c.to_string(),
@@ -107,6 +116,21 @@ mod tests {
         let input = Input { callee: "f".to_owned(), arguments: String::new(), result: None };
         assert_eq!(Agreement::of(vec![input; 3].into(), witnesses.to_vec()).differing(), [1, 0, 2]);
         assert!(standings[1].order() > standings[2].order(), "those that only raise do not win");
+    }
+
+    #[test]
+    fn code_that_cannot_be_loaded_and_calls_that_all_raise_are_no_agreement() {
+        let of = |outcomes: &[&str]| tally(&outcomes.iter().map(|all| witness(1, all)).collect::<Vec<_>>(), 2);
+        let broken = of(&["##", "##", "ab", "!!"]);
+        assert_eq!(broken.iter().map(|s| (s.is_broken, s.votes, s.agree)).collect::<Vec<_>>()[..3], [
+            (true, 0, 1),
+            (true, 0, 1),
+            (false, 2, 1)
+        ]);
+        assert!(broken[3].order() > broken[0].order(), "one that raises is at least loaded");
+        let raising = of(&["!!", "!!", "##"]);
+        assert_eq!(raising.iter().map(|s| (s.votes, s.agree)).collect::<Vec<_>>(), [(0, 1); 3]);
+        assert!(raising[0].order() > raising[2].order());
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::history::Recorder;
 use crate::job::{Ask, Event, Job, Judge, Outcome, Report, Rounds, Run, Task, TrialPool, label, round_words};
 use crate::source::{self, FinishReason, Request, Source};
 use crate::tui::terminal;
-use crate::untrusted::{clean, framed};
+use crate::untrusted::{code, framed};
 
 /// Meaning of an answer to `take which?`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Printer<'_> {
         if !self.printed.insert(candidate) {
             return;
         }
-        let code = self.texts.get(candidate).map(|text| clean(&self.job.function(text))).unwrap_or_default();
+        let code = self.texts.get(candidate).map(|text| code(&self.job.function(text))).unwrap_or_default();
         let colon = if words.is_empty() { "" } else { ": " };
         (self.out)(&format!("candidate {}{colon}{words}\n{}\n\n", label(candidate), code.trim_end()));
         self.equals();

@@ -34,10 +34,13 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
             Some(FinishReason::Stop) => "",
         };
         let standing = report.agreement.as_ref().and_then(|agreement| agreement.standing(c));
-        let agrees = standing.map_or_else(String::new, |standing| match standing.agree {
-            1 => "alone".to_owned(),
-            agree => format!("{agree} agree"),
-        });
+        let tells = report.agreement.as_ref().is_some_and(|agreement| agreement.tells());
+        let agrees = match standing {
+            Some(standing) if standing.is_broken => "cannot be loaded".to_owned(),
+            Some(standing) if tells && standing.agree > 1 => format!("{} agree", standing.agree),
+            Some(_) if tells => "alone".to_owned(),
+            _ => String::new(),
+        };
         let verdict = [agrees, verdict].into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; ");
         let notes: Vec<&str> = [verdict.as_str(), finish].into_iter().filter(|note| !note.is_empty()).collect();
         let probability = candidate.mean_logprob.map_or_else(String::new, |mean| format!("  logprob {mean:>6.2}"));
@@ -83,6 +86,9 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
 /// A line on what candidates agree, and on what input they differ.
 fn told_apart(agreement: &Agreement) -> String {
     let inputs = agreement.inputs.len();
+    if !agreement.tells() {
+        return format!("agreement says nothing on {inputs} inputs: {}\n", agreement.words());
+    }
     let Some(input) = agreement.telling() else {
         return format!("on {inputs} inputs all that were called do the same\n");
     };

@@ -298,7 +298,7 @@ fn open(
 
 /// Prints code: exactly, but without what acts on a terminal if that is where it goes.
 pub(super) fn print_code(code: &str) -> Result<(), Failure> {
-    let shown = if stdout().is_terminal() { crate::untrusted::clean(code) } else { code.to_owned() };
+    let shown = if stdout().is_terminal() { crate::untrusted::code(code) } else { code.to_owned() };
     print(&if shown.ends_with('\n') { shown } else { shown + "\n" })
 }
 

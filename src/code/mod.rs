@@ -128,8 +128,13 @@ pub fn trim_candidate(language: Language, indent: usize, text: &str) -> String {
 }
 
 /// A normal form of `text`. Two candidates that differ only in white space, blank lines and comments have the
-/// same form.
+/// same form. Languages differ in where other control characters than line ends and tabs may stand: a text
+/// with one has its own form.
 pub fn normalise(language: Language, text: &str) -> String {
+    let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if text.replace("\r\n", "\n").contains(is_odd) {
+        return text.to_owned();
+    }
     (rules::of(language).normalise)(text)
 }
 
@@ -147,6 +152,27 @@ pub fn blanked(language: Language, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_that_differ_have_different_forms() {
+        let differ = [
+            (Language::Python, "    return x  # note\n", "    return x  # a\0b\n"),
+            (Language::Python, "    return x  # note\n", "    return x  # a\rraise\n"),
+            (Language::JavaScript, "  return x * 2;\n}\n", "  return /* twice\n */ x * 2;\n}\n"),
+            (Language::Go, "\treturn x\n}\n", "\treturn /* a\n */ x\n}\n"),
+        ];
+        for (language, a, b) in differ {
+            assert_ne!(normalise(language, a), normalise(language, b), "{b:?}");
+        }
+        let same = [
+            (Language::Python, "    return x\n", "    return x  # note\r\n"),
+            (Language::JavaScript, "  return x * 2;\n}\n", "  return /* twice */ x * 2;\n}\n"),
+            (Language::Rust, "    x * 2\n}\n", "    x /* a\n */ * 2\n}\n"),
+        ];
+        for (language, a, b) in same {
+            assert_eq!(normalise(language, a), normalise(language, b), "{b:?}");
+        }
+    }
 
     #[test]
     fn strings_and_comments_are_blanked() {

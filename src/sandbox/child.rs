@@ -313,6 +313,7 @@ pub fn write_file(path: &CStr, text: &CStr) -> io::Result<()> {
 /// child goes on.
 #[cfg(target_os = "linux")]
 fn split_off_init(plan: &Plan, parent: &Parent, stage: &mut u8) -> io::Result<()> {
+    use super::layout::Step;
     use super::{init, landlock, loopback, root, spawn};
     let root = plan.namespaces().and_then(|namespaces| namespaces.root.as_ref());
     if plan.namespaces().is_some() {
@@ -331,12 +332,16 @@ fn split_off_init(plan: &Plan, parent: &Parent, stage: &mut u8) -> io::Result<()
         // The `/proc` of the new root did not exist when the rules were made. Its files stay closed: memory,
         // environment and command line of every process would lie open in them.
         if let Some(rules) = plan.confinement.as_ref().and_then(|all| all.landlock.as_ref()) {
-            let add = |path, access| landlock::add(rules.as_raw_fd(), path, access);
+            let add = |path: &CStr, access| landlock::add(rules.as_raw_fd(), path, access);
             if has_proc {
                 add(c"/proc", landlock::READ_DIR)?;
             }
             add(c"/etc", landlock::READ_FILE | landlock::READ_DIR)?;
-            add(c"/dev/shm", root.shared)?;
+            for step in &root.steps {
+                if let Step::Memory { at, .. } = step {
+                    add(at, root.in_memory)?;
+                }
+            }
         }
         // SAFETY: as above.
         unsafe { libc::umask(0o077) };

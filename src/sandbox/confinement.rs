@@ -76,7 +76,7 @@ impl Mechanisms {
                 std::iter::once(job.program).chain(job.folder),
                 tenant,
             )?;
-            Some(Root { steps, user, shared: landlock::writing(self.landlock_abi) })
+            Some(Root { steps, user, in_memory: landlock::writing(self.landlock_abi) })
         } else {
             None
         };

@@ -1,5 +1,5 @@
 //! Content of a program's root folder in the tier "full": which folders of the machine, which links, the
-//! names of users and hosts, a folder of shared memory, and nothing else.
+//! names of users and hosts, folders in memory, and nothing else.
 //!
 //! Everything keeps its path, so that arguments and search paths stay valid inside.
 
@@ -18,8 +18,9 @@ const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/random", "/dev/urando
 /// The system's choices among programs (`cc`, `awk`), which are links only.
 const ALTERNATIVES: &str = "/etc/alternatives";
 
-/// The folder of shared memory, which named semaphores need. It holds a sixteenth of the memory limit.
-const SHARED: &str = "/dev/shm";
+/// Folders in memory, of a sixteenth of the memory limit each: for named semaphores, and for programs that do
+/// not ask where temporary files go.
+const IN_MEMORY: [&str; 2] = ["/dev/shm", "/tmp"];
 
 /// More links than this on the way to one file are a circle.
 const MOST_LINKS: usize = 40;
@@ -55,7 +56,7 @@ pub enum Step {
     },
     /// Write a file.
     Text { at: CString, text: CString },
-    /// Mount an empty folder in memory.
+    /// Make a folder, and mount an empty one in memory there.
     Memory { at: CString, options: CString },
 }
 
@@ -200,13 +201,15 @@ impl Layout {
             make_folders(&mut made, &at)?;
             made.entry(at.clone()).or_insert(Step::Text { at: inside(&at)?, text: CString::new(content)? });
         }
-        let shared = Path::new(SHARED);
-        // A run's own folder may lie there.
-        if !mounted.keys().any(|path| path.starts_with(shared)) {
-            make_folders(&mut made, shared)?;
-            made.insert(shared.to_path_buf(), Step::Folder(inside(shared)?));
-            let options = CString::new(format!("size={},nr_inodes=1024,mode=1777", tenant.memory / 16))?;
-            mounts.push(Step::Memory { at: inside(shared)?, options });
+        let options = CString::new(format!("size={},nr_inodes=1024,mode=1777", tenant.memory / 16))?;
+        for folder in IN_MEMORY.map(Path::new) {
+            // A run's own folder may lie there. Folders around what is mounted deeper could be renamed.
+            let is_fixed = |path: &PathBuf| above(path).is_some() || path.parent() == Some(folder);
+            let has_room = mounted.keys().filter(|path| path.starts_with(folder)).all(is_fixed);
+            if has_room && above(folder).is_none() && !self.links.keys().any(|link| link.starts_with(folder)) {
+                make_folders(&mut made, folder)?;
+                made.insert(folder.to_path_buf(), Step::Memory { at: inside(folder)?, options: options.clone() });
+            }
         }
         // Sorted by path, so that a folder comes before what stands in it, and an outer mount before an inner
         // one.
@@ -293,6 +296,20 @@ mod tests {
                 "Read work/locked",
             ]
         );
+    }
+
+    #[test]
+    fn tmp_is_the_runs_own_where_nothing_is_mounted_deep_in_it() {
+        let folder = tempfile::tempdir_in("/tmp").unwrap();
+        let deep = folder.path().join("deep");
+        fs::create_dir(&deep).unwrap();
+        let has_own = |path: &Path| {
+            let none = || std::iter::empty::<&Path>();
+            let steps = steps(none(), std::iter::once(path), none(), tenant()).unwrap();
+            steps.iter().any(|step| matches!(step, Step::Memory { at, .. } if at.as_c_str() == c"tmp"))
+        };
+        assert!(has_own(folder.path()) && has_own(Path::new("/usr")));
+        assert!(!has_own(&deep) && !has_own(Path::new("/tmp")));
     }
 
     #[test]

@@ -25,8 +25,8 @@ pub struct Root {
     pub steps: Vec<Step>,
     /// Who the program is.
     pub user: User,
-    /// Landlock rights in its folder of shared memory.
-    pub shared: u64,
+    /// Landlock rights in its folders in memory.
+    pub in_memory: u64,
 }
 
 /// Who the program runs as, and what its number maps need.

@@ -99,8 +99,9 @@ fn write(at: &CStr, text: &CStr) -> io::Result<()> {
     write_file(at, text)
 }
 
-/// Mounts an empty folder in memory.
+/// Makes a folder, and mounts an empty one in memory there.
 fn memory(at: &CStr, options: &CStr) -> io::Result<()> {
+    folder(at)?;
     let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
     // SAFETY: strings made before the fork.
     check(unsafe { libc::mount(c"tmpfs".as_ptr(), at.as_ptr(), c"tmpfs".as_ptr(), flags, options.as_ptr().cast()) })

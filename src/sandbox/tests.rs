@@ -50,21 +50,25 @@ fn a_program_has_a_user_a_host_and_a_home() {
     }
 }
 
-/// Named semaphores need it. It is another folder in each run, and small.
+/// Named semaphores need `/dev/shm`, and many programs write to `/tmp` by that name. Both are other folders in
+/// each run, and small.
 #[test]
-fn shared_memory_is_the_runs_own_and_bounded() {
-    let script = "ls -A /dev/shm; echo mine > /dev/shm/bass-tui-mine && cat /dev/shm/bass-tui-mine; \
-                  head -c 8000000 /dev/zero > /dev/shm/large; stat -c %s /dev/shm/large";
-    for sandbox in sandboxes() {
+fn folders_in_memory_are_the_runs_own_and_bounded() {
+    for (sandbox, folder) in sandboxes().iter().flat_map(|sandbox| ["/dev/shm", "/tmp"].map(|folder| (sandbox, folder)))
+    {
+        let script = format!(
+            "cd {folder} || exit; ls -A | grep -v bass-tui-run-; echo mine > bass-tui-mine && cat bass-tui-mine; \
+             head -c 8000000 /dev/zero > large; stat -c %s large; [ -w $HOME ] && echo home"
+        );
         let limits = Limits { memory: 64 << 20, ..Limits::default() };
-        let said = run(&sandbox, Job { limits, ..shell(&format!("{{ {script}; }} 2>/dev/null")) }).output;
+        let said = run(sandbox, Job { limits, ..shell(&format!("{{ {script}; }} 2>/dev/null")) }).output;
         if sandbox.protection().tier == "full" {
-            let size = said.trim().strip_prefix("mine\n").and_then(|size| size.parse::<u64>().ok());
-            assert!(size.is_some_and(|size| size > 1 << 20 && size <= 4 << 20), "{said}");
+            let size = said.strip_prefix("mine\n").and_then(|rest| rest.strip_suffix("\nhome\n")?.parse::<u64>().ok());
+            assert!(size.is_some_and(|size| size > 1 << 20 && size <= 4 << 20), "{folder}: {said}");
         } else {
-            assert_eq!(said, "", "{}", sandbox.protection().tier);
+            assert!(!said.contains("mine"), "{folder}: {}: {said}", sandbox.protection().tier);
         }
-        assert!(!Path::new("/dev/shm/bass-tui-mine").exists());
+        assert!(!Path::new(folder).join("bass-tui-mine").exists());
     }
 }
 

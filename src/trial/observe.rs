@@ -43,6 +43,8 @@ pub enum Effect {
     /// It was not made, or its result cannot be compared.
     #[default]
     Unknown,
+    /// The code cannot be loaded.
+    Unloaded,
 }
 
 /// The outcome of a call.
@@ -132,11 +134,9 @@ fn read(record: &[u8], most: usize) -> Vec<Observed> {
             Line::Unsteady { unsteady } => {
                 all.get_mut(unsteady).into_iter().for_each(|observed| observed.is_unsteady = true);
             }
-            // Code that cannot be loaded raises on every input.
             Line::Error { error } if all.is_empty() => {
                 let shown = clean_line(&error, COLUMNS);
-                let key = shown.split(':').next().unwrap_or_default().to_owned();
-                all.resize(most, Observed { effect: Effect::Raised, key, shown, ..Observed::default() });
+                all.resize(most, Observed { effect: Effect::Unloaded, shown, ..Observed::default() });
             }
             _ => {}
         }
@@ -207,9 +207,8 @@ mod tests {
         let told = read(record.as_bytes(), 1);
         assert_eq!((told.len(), told[0].shown.contains('\u{1b}')), (1, false));
         let told = read(b"{\"error\":\"NameError: x\"}\n", 2);
-        assert!(
-            told.len() == 2 && told.iter().all(|observed| observed.outcome() == Some((Effect::Raised, "NameError")))
-        );
+        let is_unloaded = |o: &Observed| o.effect == Effect::Unloaded && o.shown == "NameError: x" && o.outcome().is_none();
+        assert!(told.len() == 2 && told.iter().all(is_unloaded));
         let all = observe(&inputs(3), Limits::default(), |_, _| Ok(run(Ended::WallLimit, ""))).unwrap();
         assert!(all.len() == 3 && all.iter().all(|observed| observed.outcome().is_none()));
     }

@@ -1,10 +1,16 @@
-//! A candidate in the user's own editor, inside its file.
+//! A candidate in the user's own editor, inside its file. An edited file that cannot be taken from stays on
+//! the disk, and is opened again the next time.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::TempDir;
 
 use crate::code::Target;
 use crate::files;
@@ -12,32 +18,67 @@ use crate::files;
 /// Programs that are tried when no variable names an editor.
 const USUAL: [&str; 3] = ["editor", "nano", "vi"];
 
-/// Opens the file of `target` with `candidate` in it, as a copy in a folder of its own. Returns the candidate
-/// as it was saved and true if nothing else was changed; nothing if it is as before. The error is a sentence.
-pub fn edit(target: &Target, candidate: &str) -> Result<Option<(String, bool)>, String> {
-    let words = editor(|name| env::var_os(name))?;
+/// A candidate as it was saved and true if nothing else was changed; nothing if it is as before. The error is
+/// a sentence.
+type Edited = Result<Option<(String, bool)>, String>;
+
+/// A candidate: its file, its function, and the file with it.
+type Of = (Option<PathBuf>, String, String);
+
+/// Folders with edited files that could not be taken from. Nothing of a static is dropped at the end of the
+/// process, so what the user wrote outlives it.
+static LEFT: Mutex<BTreeMap<Of, TempDir>> = Mutex::new(BTreeMap::new());
+
+fn left() -> MutexGuard<'static, BTreeMap<Of, TempDir>> {
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Opens the file of `target` with `candidate` in it, as a copy in a folder of its own. If nothing can be
+/// taken from what the user wrote there, the copy stays, and the next call for the candidate opens it again.
+pub fn edit(target: &Target, candidate: &str) -> Edited {
+    edit_with(&editor(|name| env::var_os(name))?, target, candidate)
+}
+
+fn edit_with(words: &[String], target: &Target, candidate: &str) -> Edited {
     let before = target.splice(candidate);
-    let wrong = |why: std::io::Error| format!("the candidate could not be put into a file to edit: {why}");
-    let folder = tempfile::Builder::new().prefix("bass-tui-edit-").tempdir().map_err(wrong)?;
+    let of = (target.path.clone(), target.name.clone(), before.clone());
     let name = target
         .path
         .as_deref()
         .and_then(Path::file_name)
         .map_or_else(|| format!("candidate.{}", target.language.extensions()[0]).into(), OsString::from);
+    let known = left().remove(&of).filter(|folder| folder.path().join(&name).is_file());
+    let is_new = known.is_none();
+    let wrong = |why: io::Error| format!("the candidate could not be put into a file to edit: {why}");
+    let begun = || tempfile::Builder::new().prefix("bass-tui-edit-").tempdir();
+    let folder = known.map_or_else(begun, Ok).map_err(wrong)?;
     let file = folder.path().join(name);
-    fs::write(&file, &before).map_err(wrong)?;
+    if is_new {
+        fs::write(&file, &before).map_err(wrong)?;
+    }
     let line = 1 + target.text[..target.body.start].matches('\n').count() + target.moves_by(candidate);
-    let arguments = arguments(&words, &file, line);
-    let ended = Command::new(&words[0]).args(arguments).status();
+    let understood = opened(words, &file, line).and_then(|after| {
+        let read = (after != before).then(|| target.candidate_in(&after)).transpose();
+        read.map_err(|why| format!("the edited file was not understood: {why}"))
+    });
+    understood.map_err(|why| {
+        if !fs::read(&file).is_ok_and(|bytes| bytes != before.as_bytes()) {
+            return why;
+        }
+        left().insert(of, folder);
+        let file = file.display();
+        format!("{why}; what you wrote is kept as {file}, and editing the candidate again opens it")
+    })
+}
+
+/// Waits for the editor on a file; returns the text that it leaves.
+fn opened(words: &[String], file: &Path, line: usize) -> Result<String, String> {
+    let ended = Command::new(&words[0]).args(arguments(words, file, line)).status();
     let ended = ended.map_err(|why| format!("the editor {} could not be started: {why}", words[0]))?;
     if !ended.success() {
         return Err(format!("the editor {} ended with {ended}, so nothing was taken", words[0]));
     }
-    let after = files::text(&file, files::TEXT).map_err(|why| format!("the edited file cannot be read: {why}"))?;
-    if after == before {
-        return Ok(None);
-    }
-    target.candidate_in(&after).map(Some).map_err(|why| format!("the edited file was not understood: {why}"))
+    files::text(file, files::TEXT).map_err(|why| format!("the edited file cannot be read: {why}"))
 }
 
 /// The words of the user's editor command.
@@ -84,6 +125,31 @@ fn arguments(words: &[String], file: &Path, line: usize) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::code::Place;
+
+    #[test]
+    fn what_was_written_is_kept_until_it_is_understood() {
+        let text = "def double(x):\n    \"\"\"Twice x.\"\"\"\n";
+        let target = Target::in_editor(Path::new("doubles.py"), text, &Place::Any).unwrap();
+        // An editor that changes the file and ends with this.
+        let edit = |change: &str, end: u8| {
+            let script = format!("sed '{change}' \"$1\" >\"$1.new\" && mv \"$1.new\" \"$1\"; exit {end}");
+            edit_with(&["sh", "-c", &script, "sh"].map(str::to_owned), &target, "    return x\n")
+        };
+        let after = |why: &str| why.split_once("kept as ").unwrap().1.to_owned();
+        let kept = |why: &str| PathBuf::from(after(why).split_once(", and ").unwrap().0);
+        assert!(!edit("", 1).unwrap_err().contains("kept"), "nothing was written");
+        let why = edit("s/double/twice/", 0).unwrap_err();
+        let file = kept(&why);
+        assert!(why.contains("not understood") && file.ends_with("doubles.py"), "{why}");
+        assert!(fs::read_to_string(&file).unwrap().contains("def twice(x)"));
+        // It is opened again, and kept again.
+        let why = edit("s/return x/return x + x/", 3).unwrap_err();
+        assert!(why.contains("exit status: 3") && kept(&why) == file, "{why}");
+        assert_eq!(edit("s/twice/double/", 0), Ok(Some(("    return x + x\n".to_owned(), true))));
+        assert!(!file.exists() && !file.parent().unwrap().exists());
+        assert_eq!(edit("", 0), Ok(None), "from here on it is the candidate again");
+    }
 
     #[test]
     fn the_editor_is_the_one_that_the_user_names() {

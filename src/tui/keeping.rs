@@ -29,6 +29,8 @@ struct Of {
     recorder: Option<Recorder>,
     /// The id of a run that was kept earlier.
     kept: Option<String>,
+    /// The screen went to another function since, so that its list lacks the run.
+    is_left: bool,
 }
 
 impl Keeping {
@@ -61,7 +63,7 @@ impl Keeping {
             Some(Err(error)) => (None, Some(error)),
             None => (None, None),
         };
-        self.insert(run, Of { job: job.clone(), recorder: recorder.clone(), kept: None });
+        self.insert(run, Of { job: job.clone(), recorder: recorder.clone(), kept: None, is_left: false });
         let said = error.filter(|_| !std::mem::replace(&mut self.has_said, true));
         let said = said.map(|why| format!("runs are not kept: {why} (`history = false` keeps none)"));
         (recorder, said)
@@ -69,7 +71,12 @@ impl Keeping {
 
     /// A kept run is one of the session's now.
     pub fn belongs(&mut self, run: u64, job: Arc<Job>, kept: String) {
-        self.insert(run, Of { job, recorder: None, kept: Some(kept) });
+        self.insert(run, Of { job, recorder: None, kept: Some(kept), is_left: false });
+    }
+
+    /// The screen goes to another function: its list of runs begins anew.
+    pub fn leave(&mut self) {
+        self.runs.values_mut().for_each(|of| of.is_left = true);
     }
 
     fn insert(&mut self, run: u64, of: Of) {
@@ -118,12 +125,12 @@ impl Keeping {
         of.recorder.as_ref()
     }
 
-    /// Reads the kept runs of a job's function that are none of the session's, when called.
+    /// Reads the kept runs of a job's function that are not in the list of the screen, when called.
     pub fn earlier(&self, job: Arc<Job>) -> impl FnOnce() -> Vec<Recalled> + Send + use<> {
-        let own: Vec<String> = self.runs.values().filter_map(Of::id).collect();
+        let listed: Vec<String> = self.runs.values().filter(|of| !of.is_left).filter_map(Of::id).collect();
         let history = self.history.clone();
         move || {
-            let files = history.iter().flat_map(History::files).filter(|file| !own.contains(&file.id));
+            let files = history.iter().flat_map(History::files).filter(|file| !listed.contains(&file.id));
             let fitting = files.filter(|file| Kept::head_of(file).is_some_and(|head| head.is_of(&job)));
             let read = fitting.filter_map(|file| Kept::read(&file).ok());
             let mut runs: Vec<Recalled> = read.take(MOST).map(|kept| recalled(&kept, &job)).collect();
@@ -142,10 +149,12 @@ impl Of {
 /// A kept run for the screen. `now` is the job of its function as that is now.
 pub fn recalled(kept: &Kept, now: &Arc<Job>) -> Recalled {
     let job = kept.job(now).map(|job| if job == **now { now.clone() } else { Arc::new(job) });
+    let (when, model) = (history::time(kept.head.at, history::now()), &kept.head.model);
     Recalled {
         id: kept.file.id.clone(),
         at: kept.head.at,
-        when: history::time(kept.head.at, history::now()),
+        // Other models may be loaded now than the one that wrote it.
+        when: if model.is_empty() { when } else { format!("{when}, by {model}") },
         seed: kept.head.seed,
         n: kept.generated(),
         events: kept.events(),
@@ -167,6 +176,7 @@ mod tests {
     use crate::job::{Event, TestsChoice};
     use crate::trial::{Limits, Status};
     use crate::tui::Extras;
+    use crate::tui::app::picker::Chosen;
     use crate::tui::app::{Msg, State, Testing, update};
     use crate::tui::event::Key;
     use crate::tui::keymap::Keymap;
@@ -286,6 +296,62 @@ mod tests {
         screen.until(|msg| matches!(msg, Msg::Undone(_)));
         assert_eq!(fs::read_to_string(&path).unwrap(), STUB);
         assert!(history.read(Some(&first)).unwrap().taken().is_none());
+    }
+
+    #[test]
+    fn runs_of_the_session_are_kept_ones_after_their_function_was_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut keeping = Keeping::new(folder.path(), true);
+        let job = Arc::new(Job::from_text(STUB, &TestsChoice::Auto).unwrap());
+        let info = SourceInfo { model: "model-1b".to_owned(), ..SourceInfo::default() };
+        let begin = |keeping: &mut Keeping, run: u64| {
+            let (recorder, failed) = keeping.begin(run, &job, &info, &GenerateOptions::default());
+            assert_eq!(failed, None);
+            recorder.unwrap().id().to_owned()
+        };
+        let earlier = |keeping: &Keeping| keeping.earlier(job.clone())().into_iter().map(|run| run.id);
+        let first = begin(&mut keeping, 1);
+        assert_eq!(earlier(&keeping).next(), None, "the screen has it");
+        keeping.leave();
+        assert!(earlier(&keeping).eq([first.clone()]));
+        assert!(keeping.earlier(job.clone())()[0].when.ends_with(", by model-1b"));
+        begin(&mut keeping, 2);
+        assert!(earlier(&keeping).eq([first.clone()]), "the screen has the second");
+        keeping.belongs(3, job.clone(), first);
+        assert_eq!(earlier(&keeping).next(), None, "and the first again");
+    }
+
+    #[test]
+    fn the_run_of_a_function_is_found_again_after_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, state) = (folder.path().join("twice.py"), folder.path().join("state"));
+        fs::write(&path, format!("{STUB}\n\n{}", STUB.replace("twice", "double"))).unwrap();
+        let job = |name: &str| {
+            let spec = TargetSpec { path: path.clone(), place: Place::Function(name.to_owned()) };
+            Job::from_target(Target::read(&spec).unwrap(), &TestsChoice::Auto).unwrap()
+        };
+        let choose = |screen: &mut Screen, name: &str| {
+            let ask = screen.state.picking.number();
+            screen.state.picking.wanted = Some(ask);
+            let chosen = Chosen { job: Arc::new(job(name)), advice: None };
+            screen.send(Msg::Targeted { ask, result: Ok(Some(chosen)) });
+        };
+        let earlier = |screen: &mut Screen| {
+            screen.key("[");
+            screen.until(|msg| matches!(msg, Msg::Recalled(_)));
+            screen.state.past.words().unwrap_or_default()
+        };
+        let mut screen = Screen::of(job("twice"), &state);
+        screen.generate("g");
+        choose(&mut screen, "double");
+        assert_eq!(earlier(&mut screen), "", "it has none");
+        screen.generate("g");
+        choose(&mut screen, "twice");
+        assert!(earlier(&mut screen).starts_with("run 1 of 1, "));
+        assert_eq!(screen.state.run.as_ref().unwrap().candidates[0].text, TEXTS[0]);
+        choose(&mut screen, "double");
+        screen.generate("g");
+        assert!(earlier(&mut screen).starts_with("run 1 of 2, "));
     }
 
     #[test]

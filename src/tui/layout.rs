@@ -258,7 +258,7 @@ pub fn arrange(width: u16, height: u16, wants: Wants, measure: &Measure) -> Layo
     }
     let is_done = match wants.arrangement {
         Arrangement::Fit if !wants.writing => fit(&mut layout, rest, wants, measure),
-        Arrangement::Fit | Arrangement::Grid => slots(&mut layout, rest, wants),
+        Arrangement::Fit | Arrangement::Grid => slots(&mut layout, rest, wants, measure),
         Arrangement::Columns => columns(&mut layout, rest, wants, measure),
         Arrangement::List => false,
     };
@@ -382,7 +382,7 @@ fn paged(layout: &mut Layout, mut area: Rect, folded: u16, wants: Wants, measure
         let filled = fill(&heights, area.height);
         ((filled.len().div_ceil(columns), price), columns, heights, filled)
     });
-    let Some((_, columns, heights, filled)) = tried.min_by_key(|tried| tried.0) else { return false };
+    let Some((_, columns, mut heights, filled)) = tried.min_by_key(|tried| tried.0) else { return false };
     let focus = wants.shown.iter().position(|&c| c == wants.focus).unwrap_or(0);
     let Some(page) = filled.chunks(columns).find(|page| page.iter().any(|range| range.contains(&focus))) else {
         return false;
@@ -392,12 +392,23 @@ fn paged(layout: &mut Layout, mut area: Rect, folded: u16, wants: Wants, measure
     if folded > 0 {
         layout.prompt = Rect::ZERO;
     }
-    layout.panes = place(area, columns, page, &heights, wants, &vec![0; heights.len()]);
+    // The last page may have fewer columns: they are wider, and notes get the rows that are left.
+    let code = (area.width / page.len() as u16).saturating_sub(GUTTER);
+    let mut notes = vec![0; heights.len()];
+    for range in page {
+        let mut left = heights[range.clone()].iter().fold(area.height, |left, &height| left.saturating_sub(height));
+        for at in range.clone() {
+            notes[at] = rows((measure.note)(wants.shown[at], code).min(NOTE)).min(left);
+            heights[at] += notes[at];
+            left -= notes[at];
+        }
+    }
+    layout.panes = place(area, page.len(), page, &heights, wants, &notes);
     true
 }
 
 /// Equal places; if not all candidates get one, the page with the focused one, if that shows four at least.
-fn slots(layout: &mut Layout, rest: Rect, wants: Wants) -> bool {
+fn slots(layout: &mut Layout, rest: Rect, wants: Wants, measure: &Measure) -> bool {
     let n = wants.shown.len();
     let most = side_by_side(rest.width, n, COLUMNS.1);
     let comfort = |columns: usize, rows: u16| {
@@ -412,7 +423,7 @@ fn slots(layout: &mut Layout, rest: Rect, wants: Wants) -> bool {
     if let Some((_, columns)) = fitting.max() {
         // Fewer columns with as many rows would leave holes: spread evenly.
         let each = n.div_ceil(columns);
-        layout.panes = equal(rest, n.div_ceil(each), each, 0..n, wants);
+        layout.panes = equal(rest, (n.div_ceil(each), each), 0..n, wants, measure);
         return true;
     }
     let folded = if wants.prompt_rows == 0 { layout.prompt.height } else { 0 };
@@ -429,18 +440,27 @@ fn slots(layout: &mut Layout, rest: Rect, wants: Wants) -> bool {
     }
     let focus = wants.shown.iter().position(|&c| c == wants.focus).unwrap_or(0);
     let from = focus / (columns * each) * (columns * each);
-    layout.panes = equal(area, columns, each, from..(from + columns * each).min(n), wants);
+    layout.panes = equal(area, (columns, each), from..(from + columns * each).min(n), wants, measure);
     true
 }
 
-/// Columns of `each` panes of equal size, filled with these candidates.
-fn equal(area: Rect, columns: usize, each: usize, of: Range<usize>, wants: Wants) -> Vec<Pane> {
+/// Columns of `each` panes of equal size, filled with these candidates. A note gets the rows that code leaves.
+fn equal(
+    area: Rect,
+    (columns, each): (usize, usize),
+    of: Range<usize>,
+    wants: Wants,
+    measure: &Measure,
+) -> Vec<Pane> {
     let until = |at: usize| (usize::from(area.height) * at / each) as u16;
     let pane = |(at, candidate): (usize, &usize)| {
         let (column, row) = (at / each, at % each);
         let (x, end) = (edge(area.width, columns, column), edge(area.width, columns, column + 1));
         let area = Rect::new(area.x + x, area.y + until(row), end - x, until(row + 1) - until(row));
-        Pane { candidate: *candidate, area, note: 0 }
+        let code = area.width.saturating_sub(GUTTER);
+        let left = area.height.saturating_sub(rows(1 + (measure.code)(*candidate, code).max(1)));
+        let note = rows((measure.note)(*candidate, code).min(NOTE)).min(left);
+        Pane { candidate: *candidate, area, note }
     };
     wants.shown[of].iter().enumerate().map(pane).collect()
 }
@@ -459,7 +479,7 @@ fn columns(layout: &mut Layout, rest: Rect, wants: Wants, measure: &Measure) -> 
     let focus = wants.shown.iter().position(|&c| c == wants.focus).unwrap_or(0);
     let from = (focus / columns * columns).min(n - columns);
     layout.regime = Regime::Panes;
-    layout.panes = equal(area, columns, 1, from..from + columns, wants);
+    layout.panes = equal(area, (columns, 1), from..from + columns, wants, measure);
     for pane in &mut layout.panes {
         let code = pane.area.width.saturating_sub(GUTTER);
         pane.note = rows((measure.note)(pane.candidate, code)).min(pane.area.height - ROWS.1);
@@ -513,6 +533,16 @@ mod tests {
         let mut edges: Vec<u16> = layout.panes.iter().map(|pane| pane.area.x).collect();
         edges.dedup();
         edges.len()
+    }
+
+    #[test]
+    fn notes_get_the_rows_that_code_leaves() {
+        let wants = Wants { arrangement: Arrangement::Grid, ..wants(2) };
+        let notes = |code: usize| {
+            let layout = arrange(80, 24, wants, &Measure { code: &|_, _| code, note: &|_, _| 2 });
+            layout.panes.iter().map(|pane| pane.note).collect::<Vec<_>>()
+        };
+        assert_eq!((notes(3), notes(100)), (vec![2, 2], vec![0, 0]));
     }
 
     #[test]

@@ -2,21 +2,13 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::untrusted::on_one_line;
+use crate::untrusted::{is_invisible, on_one_line};
 
 /// Columns of a tab stop.
 const TAB: usize = 4;
 
 /// Stands for a character that is not shown.
 const HIDDEN: char = '\u{fffd}';
-
-/// The character must not reach a cell: controls, direction overrides, invisible ones.
-pub fn is_hostile(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
 
 /// Columns that `text` takes.
 pub fn width(text: &str) -> usize {
@@ -31,7 +23,7 @@ pub fn push_shown(out: &mut String, text: &str, mut column: usize) -> usize {
             out.extend(std::iter::repeat_n(' ', step));
             column += step;
         } else {
-            let c = if is_hostile(c) { HIDDEN } else { c };
+            let c = if is_invisible(c) { HIDDEN } else { c };
             out.push(c);
             column += c.width().unwrap_or(0);
         }
@@ -199,7 +191,7 @@ mod tests {
     #[test]
     fn nothing_that_acts_on_a_terminal_is_left() {
         let text = shown("a\u{1b}[2Jb\u{202e}c\u{200b}\r\u{7f}\u{9b}");
-        assert!(!text.chars().any(is_hostile), "{text:?}");
+        assert!(!text.chars().any(is_invisible), "{text:?}");
         assert!(text.contains("[2J"), "what is harmless stays readable");
     }
 
@@ -262,7 +254,7 @@ mod tests {
 
         #[test]
         fn shown_text_is_harmless(text in any::<String>()) {
-            prop_assert!(!shown(&text).chars().any(is_hostile));
+            prop_assert!(!shown(&text).chars().any(is_invisible));
         }
     }
 }

@@ -349,6 +349,7 @@ impl World {
             }
             Effect::NextTarget { ask } => self.retarget(ask, Targets::next),
             Effect::Retarget { job } => {
+                self.keeping.leave();
                 self.shown = None;
                 self.adopt(job);
             }

@@ -68,6 +68,7 @@ fn told_as(all: &[Observed], calls: &[(&str, &str)]) {
             Effect::Raised => format!("{unsteady}!{}", observed.key),
             Effect::Late => "late".to_owned(),
             Effect::Unknown => "unknown".to_owned(),
+            Effect::Unloaded => "unloaded".to_owned(),
         };
         assert_eq!(told, *expected, "{call}: {observed:?}");
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::show;
 use crate::history::Kept;
 use crate::job::label;
-use crate::untrusted::{clean, clean_line};
+use crate::untrusted::{clean_line, code};
 
 /// Prompt, settings, a table of the candidates, each body once, and the change of what was taken.
 pub fn markdown(kept: &Kept) -> String {
@@ -68,7 +68,7 @@ fn cell(text: &str) -> String {
 
 /// A block of code, in a fence that is longer than any within it.
 fn fenced(language: &str, text: &str) -> String {
-    let text = clean(text);
+    let text = code(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(longest + 1));
     format!("{fence}{}\n{}\n{fence}\n", clean_line(language, 20), text.trim_end_matches('\n'))

@@ -7,7 +7,7 @@ use crate::engine::FinishReason;
 use crate::history::{Kept, KeptCandidate, Tested, day_and_time};
 use crate::job::label;
 use crate::source::pair;
-use crate::untrusted::{clean, clean_line, framed};
+use crate::untrusted::{clean, clean_line, code, framed};
 
 /// Most columns of a line of the head.
 const COLUMNS: usize = 200;
@@ -73,7 +73,7 @@ fn one(candidates: &[KeptCandidate], index: usize, is_picked: bool, with_output:
     let mut out = format!("{mark}{}  {}\n", label(index), words(candidate));
     out.push_str(&indented(&candidate.text));
     if let Some(tested) = candidate.tested.as_ref().filter(|tested| with_output && !tested.output.is_empty()) {
-        let _ = write!(out, "\noutput of its tests\n{}", indented(&tested.output));
+        let _ = write!(out, "\noutput of its tests\n{}", indented(&clean(&tested.output)));
     }
     out
 }
@@ -114,7 +114,7 @@ pub fn verdict(tested: &Tested) -> String {
 }
 
 fn indented(text: &str) -> String {
-    let text = clean(text);
+    let text = code(text);
     let lines = text.trim_end().lines().map(|line| if line.is_empty() { "\n".into() } else { format!("    {line}\n") });
     lines.collect()
 }

@@ -19,8 +19,9 @@ pub(super) fn normalise(table: &Table, text: &str) -> String {
     for token in Tokens::new(table.lexicon, text) {
         let byte = text.as_bytes()[token.start];
         match token.kind {
-            Kind::Comment => continue,
-            Kind::Newline => {
+            Kind::Comment if !token.text(text).contains('\n') => continue,
+            // A comment with a line end counts as one.
+            Kind::Comment | Kind::Newline => {
                 let ends = last.is_some_and(|l| matches!(l.kind, Kind::Word | Kind::Str | Kind::Close));
                 line_end |= table.line_ends && ends && brackets.last().is_none_or(|&b| b == b'{');
                 continue;

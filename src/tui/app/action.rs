@@ -444,11 +444,31 @@ fn accept(state: &mut State) -> Vec<Effect> {
     // Bodies are there before it is known which of them is the best.
     let is_early = !run.moved && run.pick.is_none() && run.candidates.len() > 1;
     let is_open = if state.has_tests() { !run.testing(index).passed() } else { is_early };
-    if replaces || is_open || run.candidates[index].is_cut_off {
+    if replaces || is_open || run.candidates[index].is_cut_off || state.concern(index).is_some() {
         state.question = Some(Question::Take { candidate: index });
         return Vec::new();
     }
     take(state, index)
+}
+
+impl State {
+    /// Why a candidate should not be taken without a question, though it passed or there are no tests: a
+    /// sentence that begins with its name, and what is known.
+    pub fn concern(&self, index: usize) -> Option<[String; 2]> {
+        let run = self.run.as_ref()?;
+        let name = label(index);
+        if self.meets(index) == Some(false) {
+            return Some([format!("{name} gives another answer than yours."), String::new()]);
+        }
+        if let Testing::Done(verdict) = run.testing(index) {
+            let is_marked = verdict.is_marked() && run.testing(index).passed();
+            return is_marked.then(|| [format!("{name} passes, and its code is marked."), verdict.words()]);
+        }
+        let agreement = run.agreement.as_ref()?;
+        let is_broken = agreement.standing(index)?.is_broken;
+        let why = agreement.observed(index, 0).map(|observed| observed.shown.clone()).unwrap_or_default();
+        is_broken.then(|| [format!("{name} cannot be loaded."), why])
+    }
 }
 
 /// Writes a candidate into the file; where there is none, leaves with it.

@@ -878,6 +878,8 @@ fn an_edited_candidate_is_a_new_one() {
     assert_eq!(effects, [Effect::Add { run, of: 1, text: edited }]);
     session.send(Msg::Edited { run, candidate: 1, result: Err("no editor".into()) });
     assert_eq!(session.state.error.as_deref(), Some("no editor"));
+    session.send(Msg::Edited { run, candidate: 1, result: Ok(Some(("    return 2\n".to_owned(), true))) });
+    assert_eq!(session.state.error, None);
 }
 
 #[test]

@@ -19,8 +19,51 @@ pub struct Check {
     pub call: String,
     /// Its outcome.
     pub right: Observed,
-    /// The stub before and after it was made an example.
-    pub example: Option<(String, String)>,
+    /// The example that was written of this call, perhaps of another answer.
+    pub example: Option<Example>,
+}
+
+/// An example as it was written into the stub.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// Its outcome.
+    right: Observed,
+    /// The stub before it.
+    before: String,
+    /// The stub with it.
+    after: String,
+    /// Its lines in the stub, up to what follows them; empty if they were not found.
+    text: String,
+}
+
+impl Example {
+    /// A stub without the example; `None` if it is not there. Other examples may have come since, and the
+    /// user may have edited the stub.
+    fn out_of(&self, stub: &str) -> Option<String> {
+        if stub == self.after {
+            return Some(self.before.clone());
+        }
+        let at = stub.rfind(&self.text).filter(|_| !self.text.is_empty())?;
+        let (before, after) = (&stub[..at], &stub[at + self.text.len()..]);
+        let indent = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
+        // Closing quotes stand right below what is left.
+        let is_last = ["\"\"\"", "'''"].iter().any(|quotes| after.starts_with(quotes));
+        if is_last && indent.trim().is_empty() {
+            return Some(format!("{}\n{indent}{after}", before.trim_end()));
+        }
+        Some(format!("{before}{after}"))
+    }
+}
+
+/// The text of an example of so many lines that a stub has gained, with the indentation of what follows it.
+fn gained(before: &str, after: &str, lines: usize) -> Option<String> {
+    let is_same = |&(a, b): &(char, char)| a == b;
+    let same: usize = before.chars().zip(after.chars()).take_while(is_same).map(|(c, _)| c.len_utf8()).sum();
+    let new = &after[same..];
+    let new = &new[new.find(">>>")?..];
+    let end = new.match_indices('\n').nth(lines.checked_sub(1)?)?.0 + 1;
+    let indent = new[end..].len() - new[end..].trim_start_matches([' ', '\t']).len();
+    Some(new[..end + indent].to_owned())
 }
 
 impl Check {
@@ -103,7 +146,7 @@ pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect
         }
         Action::Answer => {
             let Code::Char(digit @ '1'..='9') = pressed.code else { return Some(Vec::new()) };
-            numbered(state, digit as usize - '1' as usize);
+            return Some(numbered(state, digit as usize - '1' as usize));
         }
         Action::TypeAnswer => answer::open(state),
         Action::Forget => return Some(forget(state)),
@@ -114,26 +157,51 @@ pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect
 }
 
 /// The answer of this number is right.
-fn numbered(state: &mut State, number: usize) {
-    let Some((agreement, input)) = state.agreement().zip(state.selected_call()) else { return };
+fn numbered(state: &mut State, number: usize) -> Vec<Effect> {
+    let Some((agreement, input)) = state.agreement().zip(state.selected_call()) else { return Vec::new() };
     let Some(answer) = agreement.answers(input).into_iter().nth(number) else {
-        return state.say(format!("there is no answer {}", number + 1));
+        state.say(format!("there is no answer {}", number + 1));
+        return Vec::new();
     };
     let observed = answer.candidates.first().and_then(|&c| agreement.observed(c, input));
     let Some(right) = observed.filter(|observed| observed.outcome().is_some()).cloned() else {
-        return state.say("that says nothing that another candidate could do as well");
+        state.say("that says nothing that another candidate could do as well");
+        return Vec::new();
     };
-    let call = agreement.inputs[input].text();
-    judge(state, Check { call, right, example: None });
+    let check = Check { call: agreement.inputs[input].text(), right, example: None };
+    let effects = without_other_example(state, &check);
+    let gone = if effects.is_empty() { "" } else { "; its example is no more in the prompt" };
+    judge_saying(state, check, gone);
+    effects
 }
 
-/// A check judges all candidates at once.
+/// The example of another answer to the call leaves the stub: it would say that the new answer is wrong.
+fn without_other_example(state: &mut State, check: &Check) -> Vec<Effect> {
+    if refusal(state, Action::Example).is_some() {
+        return Vec::new();
+    }
+    let old = state.checks.iter_mut().find(|old| old.call == check.call);
+    let example = old.and_then(|old| old.example.take_if(|example| !check.is(&example.right)));
+    match example.and_then(|example| example.out_of(&state.draft.text())) {
+        Some(stub) => with_stub(state, &stub),
+        None => Vec::new(),
+    }
+}
+
+/// A check judges all candidates at once. An example of the call stays until another is written in its place.
 pub(super) fn judge(state: &mut State, check: Check) {
+    judge_saying(state, check, "");
+}
+
+/// Judges, and says that and `more`.
+fn judge_saying(state: &mut State, mut check: Check, more: &str) {
     let run = state.run.as_ref().map_or(0, |run| run.candidates.len());
     let agreement = state.agreement();
     let is_given = agreement.is_some_and(|agreement| (0..run).any(|c| check.is_met(agreement, c) == Some(true)));
     let right = clean_line(&check.right.shown, 30);
-    state.checks.retain(|other| other.call != check.call);
+    let old = state.checks.iter().position(|other| other.call == check.call);
+    check.example = old.and_then(|old| state.checks.remove(old).example);
+    let next = example_hint(state, &check).map_or_else(String::new, |hint| format!("; {hint}"));
     state.checks.push(check);
     let wrong = (0..run).filter(|&c| state.unmet(c).is_some()).count();
     state.pick_by_checks();
@@ -143,14 +211,19 @@ pub(super) fn judge(state: &mut State, check: Check) {
         (true, _) => format!("{wrong} of {run} {is_or_are} wrong"),
         (false, _) => format!("no candidate gives {right}"),
     };
-    let next = example_hint(state).map_or_else(String::new, |hint| format!("; {hint}"));
-    state.say(judged + &next);
+    state.say(format!("{judged}{more}{next}"));
 }
 
-/// `w makes it an example`, where that can be done.
-pub fn example_hint(state: &State) -> Option<String> {
+/// `w makes it an example`, where that can be done and it is none yet.
+pub fn example_hint(state: &State, check: &Check) -> Option<String> {
+    let stub = state.draft.text();
+    let example = check.example.as_ref().filter(|example| example.out_of(&stub).is_some());
+    if refusal(state, Action::Example).is_some() || example.is_some_and(|example| check.is(&example.right)) {
+        return None;
+    }
     let key = state.key_name(Context::Calls, Action::Example);
-    refusal(state, Action::Example).is_none().then(|| format!("{key} makes it an example"))
+    let instead = if example.is_some() { "the example instead" } else { "an example" };
+    Some(format!("{key} makes it {instead}"))
 }
 
 /// The selected call is no check any more, and no example.
@@ -161,19 +234,22 @@ fn forget(state: &mut State) -> Vec<Effect> {
         state.say(format!("nothing was said about {call}"));
         return Vec::new();
     };
-    let effects = match state.checks.remove(at).example {
+    let example = state.checks.remove(at).example;
+    let stub = example.as_ref().map(|example| example.out_of(&state.draft.text()));
+    let effects = match stub {
         None => {
             state.say(format!("{call} is open again"));
             Vec::new()
         }
-        Some((before, after)) if state.draft.text() == after => {
-            let effects = with_stub(state, &before);
+        Some(Some(stub)) => {
+            let effects = with_stub(state, &stub);
             state.say(format!("{call} is open again, and no example any more"));
             effects
         }
-        Some(_) => {
+        Some(None) => {
             let edit = state.key_name(Context::Panes, Action::FocusPrompt);
-            state.say(format!("{call} is open again; its example stays in the prompt, which {edit} edits"));
+            let why = "its example was changed in the prompt, so it stays there";
+            state.say(format!("{call} is open again; {why}: {edit} edits it"));
             Vec::new()
         }
     };
@@ -193,16 +269,18 @@ fn with_stub(state: &mut State, stub: &str) -> Vec<Effect> {
     effects
 }
 
-/// Writes the answer to the selected call as an example into the stub. It is written with the candidate, and
-/// tests all of them.
+/// Writes the answer to the selected call as an example into the stub, in the place of one of another answer
+/// to it. It is written with the candidate, and tests all of them.
 fn example(state: &mut State) -> Vec<Effect> {
     match with_example(state) {
-        Ok((stub, call)) => {
-            let before = state.draft.text();
+        Ok(Written { call, stub, mut example }) => {
             let effects = with_stub(state, &stub);
-            let after = state.draft.text();
+            if effects.is_empty() {
+                return effects;
+            }
+            example.after = state.draft.text();
             for check in state.checks.iter_mut().filter(|check| check.call == call) {
-                check.example = Some((before.clone(), after.clone()));
+                check.example = Some(example.clone());
             }
             let preview = state.key_name(Context::Panes, Action::Preview);
             state.say(format!("{call} is an example now, and all are tested by it; {preview} shows it in the file"));
@@ -215,8 +293,16 @@ fn example(state: &mut State) -> Vec<Effect> {
     }
 }
 
-/// The stub with the example, and its call.
-fn with_example(state: &State) -> Result<(String, String), String> {
+/// An example that is to be written.
+struct Written {
+    call: String,
+    /// The stub with it.
+    stub: String,
+    example: Example,
+}
+
+/// The stub with the example of the selected call.
+fn with_example(state: &State) -> Result<Written, String> {
     let (agreement, input) = state.agreement().zip(state.selected_call()).ok_or("nothing was called")?;
     let call = agreement.inputs[input].text();
     let check = state.checks.iter().find(|check| check.call == call);
@@ -229,11 +315,26 @@ fn with_example(state: &State) -> Result<(String, String), String> {
         End::Raised => format!("Traceback (most recent call last):\n    ...\n{shown}"),
         _ => value.clone().ok_or("the result is too long, or has no text that an example could state")?,
     };
-    let target = state.job.target().ok_or("there is no function with documentation")?;
     // Nothing is printed for None.
     let is_none = *effect == End::Returned && result == "None";
     let (stated, result) = if is_none { (format!("{call} is None"), "True".to_owned()) } else { (call_of, result) };
-    Ok((target.stub_with_example(&stated, &result)?, call))
+    let mut before = state.draft.text();
+    let old = check.example.as_ref().and_then(|old| Some((check.is(&old.right), old.out_of(&before)?)));
+    let edited = match old {
+        Some((true, _)) => return Err(format!("{call} is an example already")),
+        Some((false, without)) => {
+            before = without;
+            Some(state.job.edited(&before).map_err(|why| why.to_string())?)
+        }
+        None => None,
+    };
+    let job = edited.as_ref().unwrap_or(&state.job);
+    let target = job.target().ok_or("there is no function with documentation")?;
+    let stub = target.stub_with_example(&stated, &result)?;
+    let lines = stated.lines().count() + result.lines().count();
+    let text = gained(&target.stub(), &stub, lines).unwrap_or_default();
+    let example = Example { right: check.right.clone(), before, after: String::new(), text };
+    Ok(Written { call, stub, example })
 }
 
 #[cfg(test)]
@@ -242,24 +343,29 @@ pub(in crate::tui) mod tests {
 
     use super::super::fixture::Session;
     use super::super::{Effect, Msg};
+    use super::{Example, gained};
     use crate::agreement::{Agreement, Witness};
     use crate::engine::Summary;
     use crate::job::{self, Job, TestsChoice};
-    use crate::trial::{Effect as End, Input, Observed};
+    use crate::trial::{Effect as End, Input, Observed, Status};
 
     const STUB: &str = "def mean(numbers):\n    \"\"\"The mean; 0 of nothing.\"\"\"\n";
 
-    /// Outcomes of `mean` on three inputs for three candidates; the first two agree and are wrong.
-    fn agreement() -> Agreement {
-        let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), result: None };
-        let inputs: Vec<Input> = ["[1, 2]", "[]", "[3]"].map(input).into();
-        let returns = |value: &str| Observed {
+    /// A call returned this.
+    pub(in crate::tui) fn returns(value: &str) -> Observed {
+        Observed {
             effect: End::Returned,
             key: value.to_owned(),
             shown: value.to_owned(),
             value: Some(value.to_owned()),
             ..Observed::default()
-        };
+        }
+    }
+
+    /// Outcomes of `mean` on three inputs for three candidates; the first two agree and are wrong.
+    fn agreement() -> Agreement {
+        let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), result: None };
+        let inputs: Vec<Input> = ["[1, 2]", "[]", "[3]"].map(input).into();
         let error = "ZeroDivisionError: division by zero".to_owned();
         let raises =
             Observed { effect: End::Raised, key: "ZeroDivisionError".to_owned(), shown: error, ..Observed::default() };
@@ -271,23 +377,26 @@ pub(in crate::tui) mod tests {
 
     /// Three candidates that were called.
     pub(in crate::tui) fn called() -> Session {
-        let mut session = Session::on(Job::from_text(STUB, &TestsChoice::IfAny).unwrap(), 3);
-        session.open(true);
-        session.key("g");
-        for (candidate, body) in [
+        let bodies = [
             "    return sum(numbers) / len(numbers)\n",
             "    total = sum(numbers)\n    return total / len(numbers)\n",
             "    return sum(numbers) / len(numbers) if numbers else 0\n",
-        ]
-        .iter()
-        .enumerate()
-        {
+        ];
+        called_as(&bodies.map(str::to_owned), agreement())
+    }
+
+    /// Candidates with these bodies that did this when they were called.
+    pub(in crate::tui) fn called_as(bodies: &[String], agreement: Agreement) -> Session {
+        let mut session = Session::on(Job::from_text(STUB, &TestsChoice::IfAny).unwrap(), bodies.len());
+        session.open(true);
+        session.key("g");
+        for (candidate, body) in bodies.iter().enumerate() {
             session.finish(candidate, body);
         }
-        let agreement = Arc::new(agreement());
+        let agreement = Arc::new(agreement);
         session.job(job::Event::Agreement(agreement.clone()));
         session.done();
-        let summary = Summary { ranking: vec![0, 1, 2], ..Summary::default() };
+        let summary = Summary { ranking: (0..bodies.len()).collect(), ..Summary::default() };
         session.job(job::Event::Pick(Some(0)));
         let outcome = job::Outcome { candidates: Vec::new(), summary, picked: Some(0), agreement: Some(agreement) };
         session.job(job::Event::Done(Box::new(outcome)));
@@ -352,6 +461,71 @@ pub(in crate::tui) mod tests {
             stub.contains("Traceback (most recent call last):\n        ...\n    ZeroDivisionError: division by zero"),
             "{stub}"
         );
+    }
+
+    /// The prompt has one example of the call, with this result.
+    fn has_one_example(session: &Session, result: &str) -> bool {
+        let stub = session.state.draft.text();
+        stub.matches(">>>").count() == 1 && stub.contains(&format!("    >>> mean([])\n    {result}\n    \"\"\""))
+    }
+
+    #[test]
+    fn a_correction_takes_the_place_of_the_example() {
+        let mut session = called();
+        for key in ["b", "1", "w"] {
+            session.key(key);
+        }
+        assert!(session.state.draft.text().contains("ZeroDivisionError"));
+        (0..3).for_each(|candidate| drop(session.verdict(candidate, Status::Failed, "no")));
+        // The example would say that the new answer is wrong.
+        let effects = session.key("2");
+        assert!(matches!(&effects[..], [Effect::Use { .. }]), "{effects:?}");
+        assert_eq!((session.state.draft.text().as_str(), session.state.has_tests()), (STUB, false));
+        let words = "2 of 3 are wrong; its example is no more in the prompt; w makes it an example";
+        assert_eq!(said(&session), words);
+        let effects = session.key("w");
+        assert_eq!(effects.len(), 4, "{effects:?}");
+        assert!(has_one_example(&session, "0"), "{}", session.state.draft.text());
+        // Said once more it stays, and is not written twice.
+        assert_eq!(session.key("2"), []);
+        assert_eq!(said(&session), "2 of 3 are wrong");
+        assert_eq!(session.key("w"), []);
+        assert_eq!(said(&session), "mean([]) is an example already");
+        assert!(has_one_example(&session, "0"), "{}", session.state.draft.text());
+        session.key("x");
+        assert_eq!(session.state.draft.text(), STUB);
+    }
+
+    #[test]
+    fn a_typed_correction_is_written_in_the_place_of_the_example() {
+        let mut session = called();
+        for key in ["b", "2", "w", "=", "ctrl-a", "ctrl-k"] {
+            session.key(key);
+        }
+        session.send(Msg::Paste("-1".to_owned()));
+        session.key("enter");
+        assert_eq!(said(&session), "no candidate gives -1; w makes it the example instead");
+        session.key("w");
+        assert!(has_one_example(&session, "-1"), "{}", session.state.draft.text());
+        session.key("x");
+        assert_eq!(session.state.draft.text(), STUB);
+    }
+
+    #[test]
+    fn an_example_is_found_among_others() {
+        let stub = |examples: &str| format!("def f(x):\n    \"\"\"Doc.\n\n{examples}    \"\"\"\n");
+        let one = |n: usize| format!("    >>> f({n})\n    {n}\n");
+        let (before, after) = ("def f(x):\n    \"\"\"Doc.\"\"\"\n", stub(&one(1)));
+        let text = gained(before, &after, 2).unwrap();
+        assert_eq!(text, ">>> f(1)\n    1\n    ");
+        let (before, right) = (before.to_owned(), returns("1"));
+        let example = Example { right, before: before.clone(), after: after.clone(), text };
+        assert_eq!(example.out_of(&after), Some(before.clone()));
+        assert_eq!(example.out_of(&stub(&(one(0) + &one(1)))), Some(stub(&one(0))));
+        assert_eq!(example.out_of(&stub(&(one(1) + &one(2)))), Some(stub(&one(2))));
+        assert_eq!(example.out_of(&before), None);
+        let alone = "def f(x):\n    \"\"\">>> f(1)\n    1\n    \"\"\"\n";
+        assert_eq!(gained("def f(x):\n", alone, 2).as_deref(), Some(">>> f(1)\n    1\n    "));
     }
 
     #[test]

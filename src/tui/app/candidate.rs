@@ -4,7 +4,7 @@ use super::tokens::Trace;
 use crate::engine::FinishReason;
 use crate::trial::{Status, Verdict};
 use crate::tui::text;
-use crate::untrusted::clean;
+use crate::untrusted::code;
 
 /// Where a candidate is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl Default for Candidate {
 impl Candidate {
     /// A candidate that the user has made of another one.
     pub fn made(of: usize, text: String, now: u64) -> Self {
-        let mut made = Self { shown: clean(&text), text, made_of: Some(of), began: now, ..Self::default() };
+        let mut made = Self { shown: code(&text), text, made_of: Some(of), began: now, ..Self::default() };
         made.end(Phase::Finished(FinishReason::Stop), now);
         made
     }

@@ -8,7 +8,8 @@ use nucleo_matcher::{Config, Matcher, Utf32String};
 
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::Action;
-use crate::tui::text::{is_hostile, one_line};
+use crate::tui::text::one_line;
+use crate::untrusted::is_invisible;
 
 /// Most characters of a query.
 const LONGEST_QUERY: usize = 200;
@@ -155,7 +156,7 @@ impl<T: Choice> Choices<T> {
                 query.truncate(kept.rfind(char::is_whitespace).map_or(0, |at| at + 1));
             }
             Code::Backspace => drop(query.pop()),
-            Code::Char(c) if pressed.types() && !is_hostile(c) && query.chars().count() < LONGEST_QUERY => {
+            Code::Char(c) if pressed.types() && !is_invisible(c) && query.chars().count() < LONGEST_QUERY => {
                 query.push(c);
             }
             _ => return,

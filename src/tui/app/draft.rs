@@ -4,7 +4,7 @@
 use ratatui_textarea::{CursorMove, Input, Key as EditorKey, TextArea};
 
 use crate::tui::event::{Code, Key};
-use crate::tui::text::is_hostile;
+use crate::untrusted::{code, is_invisible};
 
 /// The prompt being edited, and earlier ones.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct Draft {
 impl Draft {
     /// An editor that holds `text`.
     pub fn new(text: &str) -> Self {
-        let text = safe(text);
+        let text = code(text);
         let mut draft = Self {
             area: TextArea::default(),
             origin: text.clone(),
@@ -74,7 +74,7 @@ impl Draft {
 
     /// `text` is its text at the beginning.
     pub fn began_as(&self, text: &str) -> bool {
-        self.origin == safe(text)
+        self.origin == code(text)
     }
 
     /// Begins anew with `text`; what was there is in the history.
@@ -96,7 +96,7 @@ impl Draft {
     /// A key that means nothing else.
     pub fn input(&mut self, key: Key) {
         let code = match key.code {
-            Code::Char(c) if is_hostile(c) => return,
+            Code::Char(c) if is_invisible(c) => return,
             Code::Char(c) => EditorKey::Char(c),
             Code::F(n) => EditorKey::F(n),
             Code::Enter => EditorKey::Enter,
@@ -120,7 +120,7 @@ impl Draft {
     /// Text from the clipboard: never more than text.
     pub fn paste(&mut self, text: &str) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
-        let text: String = text.chars().filter(|&c| !is_hostile(c) || c == '\n' || c == '\t').collect();
+        let text: String = text.chars().filter(|&c| !is_invisible(c) || c == '\n' || c == '\t').collect();
         self.area.insert_str(text);
     }
 
@@ -179,11 +179,6 @@ impl Draft {
         let text = self.history.get(self.place).cloned().unwrap_or_else(|| std::mem::take(&mut self.parked));
         self.area = area(&text);
     }
-}
-
-/// A text without characters that could steer the terminal.
-pub fn safe(text: &str) -> String {
-    text.chars().map(|c| if is_hostile(c) && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
 /// An editor with the cursor at the end of `text`.

@@ -84,7 +84,7 @@ pub enum Effect {
         /// Copy the whole program with it, not the text alone.
         program: bool,
     },
-    /// Read the kept runs of the job's function that are none of the session's.
+    /// Read the kept runs of the job's function that are not in the list yet.
     Recall { job: Arc<Job> },
     /// A kept run has this name from now on; its candidates are for this job.
     Belongs {

@@ -23,7 +23,7 @@ pub struct Recalled {
     pub id: String,
     /// Its start, in ms since 1970.
     pub at: u64,
-    /// Its start, for the reader.
+    /// Its start and its model, for the reader.
     pub when: String,
     pub seed: u64,
     /// Number of candidates.

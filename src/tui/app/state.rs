@@ -6,7 +6,7 @@ use super::answer::Answering;
 use super::calls::Check;
 use super::candidate::{Candidate, Testing};
 use super::diff::Diff;
-use super::draft::{Draft, safe};
+use super::draft::Draft;
 use super::find::Search;
 use super::palette::Palette;
 use super::past::Past;
@@ -23,6 +23,7 @@ use crate::trial::Protection;
 use crate::tui::keymap::{Action, Context, Keymap};
 use crate::tui::layout::{Arrangement, Layout, Measure, NOTE, Wants, arrange};
 use crate::tui::text::{self, DisplayRow};
+use crate::untrusted::code;
 
 /// How long the second Ctrl-C may take, in ms.
 pub const ARM_MS: u64 = 1500;
@@ -388,7 +389,7 @@ impl State {
     /// Makes the job that of the text in the editor.
     pub fn take_edit(&mut self) -> Result<(), JobError> {
         let text = self.draft.text();
-        if self.job.editable().is_some_and(|old| safe(&old) != text) {
+        if self.job.editable().is_some_and(|old| code(&old) != text) {
             self.job = Arc::new(self.job.edited(&text)?);
         }
         Ok(())

@@ -11,7 +11,7 @@ use crate::engine::{Event as From, FinishReason};
 use crate::job::{Event, Task, label, round_words};
 use crate::trial::Verdict;
 use crate::tui::keymap::{Action, Context};
-use crate::untrusted::{clean, clean_line};
+use crate::untrusted::{clean, clean_line, code};
 
 /// Takes an event of a run in. Events of runs before the newest one are dropped.
 pub fn job(state: &mut State, id: u64, event: Event) {
@@ -110,7 +110,7 @@ fn source(state: &mut State, event: From) {
         From::Tokens { candidate, text, ids, logprobs, alternatives, accepted, .. } => {
             if let Some(c) = run.candidates.get_mut(candidate).filter(|c| c.is_live()) {
                 c.phase = Phase::Streaming;
-                c.shown.push_str(&clean(&text));
+                c.shown.push_str(&code(&text));
                 c.text.push_str(&text);
                 c.tokens += ids.len().max(logprobs.len());
                 c.logprob_sum += logprobs.iter().map(|p| f64::from(*p)).sum::<f64>();
@@ -154,7 +154,7 @@ fn finished(state: &mut State, index: usize, reason: FinishReason, text: String,
     candidate.is_cut_off = state.job.is_cut_off(reason, &text);
     // With the imports that come with the body and are not in the answer.
     let whole = state.job.target().and_then(|target| target.with_imports(&text));
-    candidate.shown = clean(whole.as_ref().unwrap_or(&text));
+    candidate.shown = code(whole.as_ref().unwrap_or(&text));
     candidate.text = text;
     candidate.end(Phase::Finished(reason), now);
     let is_broken = matches!(candidate.testing, Testing::Fault(_));

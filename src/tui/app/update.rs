@@ -147,6 +147,8 @@ fn edited(
 ) -> Vec<Effect> {
     match result {
         Ok(Some((text, alone))) => {
+            // An edit before may have gone wrong.
+            state.error = None;
             if !alone {
                 state.say("only the body is taken: what was changed around it is not");
             }

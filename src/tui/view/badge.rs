@@ -132,7 +132,13 @@ pub fn marks(state: &State, index: usize) -> Vec<Badge> {
         // A candidate that the user has made is none of them.
         let is_alone = standing.agree <= usize::from(candidate.made_of.is_none());
         let words = if is_alone { "alone".to_owned() } else { format!("{} of {all} agree", standing.agree) };
-        marks.push(badge(words, Role::Muted));
+        if !standing.is_broken && run.agreement.as_ref().is_some_and(|agreement| agreement.tells()) {
+            marks.push(badge(words, Role::Muted));
+        }
+    }
+    let standing = run.agreement.as_ref().and_then(|agreement| agreement.standing(index));
+    if standing.is_some_and(|standing| standing.is_broken) && !run.testing(index).is_settled() {
+        marks.push(badge("CANNOT BE LOADED", Role::Fail));
     }
     marks
 }

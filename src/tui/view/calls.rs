@@ -1,5 +1,5 @@
-//! The table of calls: a row for each input, a column for each candidate, and below it the answers and the
-//! line that one is typed in.
+//! The table of calls: a row for each input, a column for each candidate, and below it the selected call if
+//! its row cuts it, the answers to it, and the line that one is typed in.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -7,19 +7,34 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
 
 use super::{Look, put, rule};
-use crate::agreement::Answer;
+use crate::agreement::{Agreement, Answer};
 use crate::job::label;
+use crate::tui::app::Run;
 use crate::tui::app::answer::Answering;
 use crate::tui::app::calls::{Check, example_hint, rows};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
 
+/// Fewest columns of an answer in the row of its call: with fewer it says nothing.
+const LEAST: usize = 4;
+/// Rows of the selected call that it gets before the table has all its rows.
+const FEW: usize = 3;
+/// In fewer rows than this the selected call and its answers matter more than the table.
+const SMALL: usize = 10;
+
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let state = look.state;
     let (Some(run), Some(agreement)) = (state.run.as_ref().filter(|_| !area.is_empty()), state.agreement()) else {
         return;
     };
+    let table = Table::of(look, run, agreement, area.width);
+    let detail = Detail::of(look, table.all.get(table.selected).copied(), usize::from(area.width));
+    let is_cut = table.cuts(table.selected);
+    let (above, under) = parts(area, table.all.len(), is_cut, &detail);
+    if above.is_empty() {
+        return detail.draw(buf, under, look, true);
+    }
     let inputs = agreement.inputs.len();
     let differing = agreement.differing().len();
     let right = match differing {
@@ -34,50 +49,112 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         (&format!(" calls: {} ", agreement.words()), look.style(Role::Title)),
         (&right, look.style(Role::Muted)),
     );
-    let shown: Vec<usize> = run.shown().into_iter().filter(|&c| agreement.standing(c).is_some()).collect();
-    let all = rows(agreement);
-    let selected = state.calls.unwrap_or(0).min(all.len().saturating_sub(1));
-    let detail = Detail::of(look, all.get(selected).copied(), usize::from(area.width));
-    let rest = area.height.saturating_sub(1);
-    let below = u16::try_from(detail.rows() + 1).unwrap_or(u16::MAX).min(rest / 2);
-    let table = Rect { y: area.y + 1, height: rest - below, ..area };
-    let under = Rect { y: table.bottom(), height: below, ..area };
-    let column = shown.iter().map(|&c| label(c).len()).max().unwrap_or(1) + 1;
-    let columns = (shown.len() * column).min(usize::from(area.width) / 2);
-    let left = area.right() - columns as u16;
-    let room = usize::from(left - area.x).saturating_sub(3);
-    // Behind each call the answers by their numbers, from one column on in all rows.
-    let calls: Vec<String> = all.iter().map(|&input| text::one_line(&agreement.inputs[input].text())).collect();
-    let widest = calls.iter().map(|call| text::width(call)).max().unwrap_or(0).min(room / 2);
-    let style_of = |candidate: usize, style: Style| {
-        if candidate == run.focus { style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED) } else { style }
-    };
-    for (at, &candidate) in shown.iter().enumerate() {
-        let x = left + (at * column) as u16;
-        put(buf, table, x, table.y, &label(candidate), style_of(candidate, look.style(Role::Title)));
+    table.draw(buf, above);
+    detail.draw(buf, under, look, is_cut);
+}
+
+/// Places of the table, under its title, and of what is said about the selected call. The table is left out
+/// where there is too little room for both.
+fn parts(area: Rect, calls: usize, is_cut: bool, detail: &Detail) -> (Rect, Rect) {
+    let rest = usize::from(area.height.saturating_sub(1));
+    let most = rest.saturating_sub(1 + (rest / 8).max(1));
+    let few = detail.rows(if is_cut { FEW } else { 0 });
+    if few > most && rest < SMALL {
+        return (Rect { height: 0, ..area }, area);
     }
-    let height = usize::from(table.height.saturating_sub(1));
-    let top = (selected + 1).saturating_sub(height);
-    for (y, (row, &input)) in (table.y + 1..table.bottom()).zip(all.iter().enumerate().skip(top)) {
-        let is_selected = row == selected;
-        let call = agreement.inputs[input].text();
-        let is_checked = state.checks.iter().any(|check| check.call == call);
-        let mark = match (is_selected, is_checked) {
-            (true, _) => ">",
-            (false, true) => "=",
-            (false, false) => " ",
-        };
-        let role = if is_checked { Role::Pick } else { Role::Hint };
-        let style = look.style(role).add_modifier(if is_selected { Modifier::REVERSED } else { Modifier::empty() });
-        let answers = agreement.answers(input);
-        let behind = room.saturating_sub(widest + 2);
-        let words = answers_in(&answers, behind);
-        let call = text::fit(&calls[row], widest);
-        put(buf, table, area.x, y, &format!("{mark} {call:<widest$}"), style);
-        put(buf, table, area.x + widest as u16 + 4, y, &words, look.style(Role::Muted));
-        for (at, &candidate) in shown.iter().enumerate() {
+    let whole = if is_cut { detail.rows(usize::MAX) } else { few };
+    let below = few.max(whole.min(rest.saturating_sub(1 + calls))).min(most) as u16;
+    let above = Rect { y: area.y + 1, height: area.height - 1 - below, ..area };
+    (above, Rect { y: above.bottom(), height: below, ..area })
+}
+
+/// The calls, and which candidate gives which answer.
+struct Table<'a> {
+    look: &'a Look<'a>,
+    run: &'a Run,
+    agreement: &'a Agreement,
+    /// The candidates that were called.
+    shown: Vec<usize>,
+    /// The inputs, and the calls as they are written.
+    all: Vec<usize>,
+    calls: Vec<String>,
+    /// The selected row.
+    selected: usize,
+    /// Columns of a candidate, and of all.
+    column: usize,
+    columns: usize,
+    /// Columns left of them, and most of a call that has answers behind it.
+    room: usize,
+    widest: usize,
+}
+
+impl<'a> Table<'a> {
+    fn of(look: &'a Look<'a>, run: &'a Run, agreement: &'a Agreement, width: u16) -> Self {
+        let shown: Vec<usize> = run.shown().into_iter().filter(|&c| agreement.standing(c).is_some()).collect();
+        let all = rows(agreement);
+        let selected = look.state.calls.unwrap_or(0).min(all.len().saturating_sub(1));
+        let column = shown.iter().map(|&c| label(c).len()).max().unwrap_or(1) + 1;
+        let columns = (shown.len() * column).min(usize::from(width) / 2);
+        let room = (usize::from(width) - columns).saturating_sub(3);
+        let calls: Vec<String> = all.iter().map(|&input| text::one_line(&agreement.inputs[input].text())).collect();
+        let widest = calls.iter().map(|call| text::width(call)).max().unwrap_or(0).min(room / 2);
+        Self { look, run, agreement, shown, all, calls, selected, column, columns, room, widest }
+    }
+
+    /// The answers behind the call of a row; empty where nothing of them could be read.
+    fn behind(&self, answers: &[Answer]) -> String {
+        answers_in(answers, self.room.saturating_sub(self.widest + 2))
+    }
+
+    /// Columns of a call with these words behind it: without any it has all the room.
+    fn most(&self, behind: &str) -> usize {
+        if behind.is_empty() { self.room } else { self.widest }
+    }
+
+    /// The row does not show its whole call.
+    fn cuts(&self, row: usize) -> bool {
+        let (Some(&input), Some(call)) = (self.all.get(row), self.calls.get(row)) else { return false };
+        text::width(call) > self.most(&self.behind(&self.agreement.answers(input)))
+    }
+
+    fn style_of(&self, candidate: usize, style: Style) -> Style {
+        if candidate == self.run.focus { style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED) } else { style }
+    }
+
+    fn draw(&self, buf: &mut Buffer, area: Rect) {
+        let (look, state) = (self.look, self.look.state);
+        let left = area.right() - self.columns as u16;
+        for (at, &candidate) in self.shown.iter().enumerate() {
+            let x = left + (at * self.column) as u16;
+            put(buf, area, x, area.y, &label(candidate), self.style_of(candidate, look.style(Role::Title)));
+        }
+        let height = usize::from(area.height.saturating_sub(1));
+        let top = (self.selected + 1).saturating_sub(height);
+        for (y, (row, &input)) in (area.y + 1..area.bottom()).zip(self.all.iter().enumerate().skip(top)) {
+            let is_selected = row == self.selected;
+            let call = self.agreement.inputs[input].text();
+            let is_checked = state.checks.iter().any(|check| check.call == call);
+            let mark = match (is_selected, is_checked) {
+                (true, _) => ">",
+                (false, true) => "=",
+                (false, false) => " ",
+            };
+            let role = if is_checked { Role::Pick } else { Role::Hint };
+            let style = look.style(role).add_modifier(if is_selected { Modifier::REVERSED } else { Modifier::empty() });
+            let answers = self.agreement.answers(input);
+            // From one column on in all rows that have any.
+            let behind = self.behind(&answers);
+            let (call, widest) = (text::fit(&self.calls[row], self.most(&behind)), self.widest);
+            put(buf, area, area.x, y, &format!("{mark} {call:<widest$}"), style);
+            put(buf, area, area.x + widest as u16 + 4, y, &behind, look.style(Role::Muted));
+            self.numbers(buf, Rect { x: left, y, width: self.columns as u16, height: 1 }, &answers);
+        }
+    }
+
+    /// The number of each candidate's answer.
+    fn numbers(&self, buf: &mut Buffer, area: Rect, answers: &[Answer]) {
+        for (at, &candidate) in self.shown.iter().enumerate() {
             let number = answers.iter().position(|answer| answer.candidates.contains(&candidate));
-            let x = left + (at * column) as u16;
             let (words, role) = match number {
                 Some(at) if !answers[at].is_told => ("?".to_owned(), Role::Muted),
                 Some(0) => ("1".to_owned(), Role::Muted),
@@ -85,14 +162,16 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
                 None => ("·".to_owned(), Role::Muted),
             };
             let odd = if number.is_some_and(|at| at > 0) { Modifier::REVERSED } else { Modifier::empty() };
-            put(buf, table, x, y, &words, style_of(candidate, look.style(role).add_modifier(odd)));
+            let style = self.style_of(candidate, self.look.style(role).add_modifier(odd));
+            put(buf, area, area.x + (at * self.column) as u16, area.y, &words, style);
         }
     }
-    detail.draw(buf, under, look);
 }
 
-/// The answers to the selected call, and the one that the user types.
+/// The selected call, the answers to it, and the one that the user types.
 struct Detail<'a> {
+    /// The call in lines.
+    call: Vec<String>,
     answers: Vec<Answer>,
     check: Option<&'a Check>,
     /// By answer: it is the right one.
@@ -106,9 +185,10 @@ impl<'a> Detail<'a> {
     fn of(look: &Look<'a>, input: Option<usize>, columns: usize) -> Self {
         let state = look.state;
         let agreement = state.agreement();
-        let (mut answers, mut check, mut is_right) = (Vec::new(), None, Vec::new());
+        let (mut lines, mut answers, mut check, mut is_right) = (Vec::new(), Vec::new(), None, Vec::new());
         if let Some((agreement, input)) = agreement.zip(input) {
             let call = agreement.inputs[input].text();
+            lines = text::wrap_words(&text::one_line(&call), columns.saturating_sub(4));
             check = state.checks.iter().find(|check| check.call == call);
             answers = agreement.answers(input);
             let is = |answer: &Answer| {
@@ -120,7 +200,7 @@ impl<'a> Detail<'a> {
         let typed = state.answering.as_ref();
         let error = typed.and_then(|typed| typed.error.as_deref());
         let error = error.map_or_else(Vec::new, |why| text::wrap_words(why, columns.saturating_sub(4)));
-        Self { answers, check, is_right, typed, error }
+        Self { call: lines, answers, check, is_right, typed, error }
     }
 
     /// The right answer that no candidate gives.
@@ -128,24 +208,49 @@ impl<'a> Detail<'a> {
         self.check.filter(|_| self.typed.is_none() && !self.is_right.contains(&true))
     }
 
-    fn rows(&self) -> usize {
-        let lines = usize::from(self.typed.is_some()) + self.error.len() + usize::from(self.missing().is_some());
-        lines + self.answers.len()
+    /// Rows of what is neither the call nor an answer to it.
+    fn others(&self) -> usize {
+        1 + usize::from(self.typed.is_some()) + self.error.len() + usize::from(self.missing().is_some())
     }
 
-    fn draw(&self, buf: &mut Buffer, area: Rect, look: &Look) {
+    /// Rows of all with so many lines of the call.
+    fn rows(&self, lines: usize) -> usize {
+        self.others() + self.call.len().min(lines) + self.answers.len()
+    }
+
+    /// Lines of the call in so many rows: as many as the answers leave, and a few in any case.
+    fn lines(&self, rows: usize) -> Vec<String> {
+        let room = rows.saturating_sub(self.others());
+        let most = room.saturating_sub(self.answers.len()).max(FEW.min(room / 2)).max(1).min(room);
+        let mut lines = self.call.clone();
+        if lines.len() > most {
+            lines.truncate(most);
+            if let Some(last) = lines.last_mut() {
+                last.push('…');
+            }
+        }
+        lines
+    }
+
+    /// `has_call`: the call itself is shown, too.
+    fn draw(&self, buf: &mut Buffer, area: Rect, look: &Look, has_call: bool) {
         let (state, check) = (look.state, self.check);
         let key = |action| state.key_name(Context::Calls, action);
         let asked = match (self.typed, check) {
             (Some(_), _) => " the right answer, as a value or as `raises` and the error's name ".to_owned(),
-            (None, Some(_)) => {
-                let next = example_hint(state).map_or_else(String::new, |hint| format!("; {hint}"));
+            (None, Some(check)) => {
+                let next = example_hint(state, check);
+                let next = next.map_or_else(String::new, |hint| format!("; {hint}"));
                 format!(" right as you said{next} ")
             }
             (None, None) => format!(" which is right? press its number, or {} to type it ", key(Action::TypeAnswer)),
         };
         rule(buf, area, area.y, look, (&asked, look.style(Role::Muted)), ("", Style::default()));
         let mut rows = (area.y + 1..area.bottom()).map(|y| Rect { y, height: 1, ..area });
+        let lines = if has_call { self.lines(area.height.into()) } else { Vec::new() };
+        for (line, row) in lines.iter().zip(&mut rows) {
+            put(buf, row, row.x + 2, row.y, line, Style::default());
+        }
         if let Some((typed, row)) = self.typed.and_then(|typed| Some((typed, rows.next()?))) {
             let x = put(buf, row, row.x, row.y, "> ", look.style(Role::BorderFocus));
             typed.text.area().render(Rect { x, width: row.right().saturating_sub(x), ..row }, buf);
@@ -168,15 +273,18 @@ impl<'a> Detail<'a> {
     }
 }
 
-/// `1: 0  2: ValueError`, each cut to its share where all do not fit.
+/// `1: 0  2: ValueError`, each cut to its share where all do not fit; empty where that is too little.
 fn answers_in(answers: &[Answer], columns: usize) -> String {
     let within = |most: usize| {
         let words = answers.iter().map(|answer| text::fit(&text::one_line(&answer.shown), most));
         (1..).zip(words).map(|(number, words)| format!("{number}: {words}")).collect::<Vec<_>>().join("  ")
     };
     let all = within(columns);
+    if text::width(&all) <= columns {
+        return all;
+    }
     let share = (columns / answers.len().max(1)).saturating_sub(5);
-    if text::width(&all) <= columns { all } else { text::fit(&within(share), columns) }
+    if share < LEAST { String::new() } else { text::fit(&within(share), columns) }
 }
 
 /// A row with an answer, and at its right the candidates that give it.
@@ -188,4 +296,101 @@ fn answer(buf: &mut Buffer, row: Rect, look: &Look, (mark, shown, names): (&str,
     put(buf, row, row.x, row.y, &line, look.style(role));
     let x = row.right().saturating_sub(text::width(&names) as u16 + 1);
     put(buf, row, x, row.y, &names, look.style(Role::Muted));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scenes::{draw, text};
+    use super::*;
+    use crate::agreement::Witness;
+    use crate::trial::Input;
+    use crate::tui::app::Msg;
+    use crate::tui::app::calls::tests::{called, called_as, returns};
+    use crate::tui::app::fixture::{Session, body};
+
+    /// The table at a size, without the blanks at the ends of its lines.
+    fn table(session: &mut Session, width: u16, height: u16) -> Vec<String> {
+        session.send(Msg::Resize(width, height));
+        text(&draw(&session.state, width, height)).lines().map(str::to_owned).collect()
+    }
+
+    /// The arguments of a call that no row holds.
+    fn arguments() -> String {
+        let numbers: Vec<String> = (1..=30).map(|n| (n * 100).to_string()).collect();
+        format!("[{}]", numbers.join(", "))
+    }
+
+    /// Eight candidates that give these answers to a long call, by number.
+    fn answered(numbers: [usize; 8]) -> Session {
+        let input = Input { callee: "eight".to_owned(), arguments: arguments(), result: None };
+        let witness = |(candidate, number): (usize, &usize)| {
+            let observed = vec![returns(&format!("[{number}, {number}]"))];
+            Witness { members: vec![candidate], votes: 1, observed }
+        };
+        let witnesses = numbers.iter().enumerate().map(witness).collect();
+        let bodies: Vec<String> = (0..8).map(body).collect();
+        let mut session = called_as(&bodies, Agreement::of(vec![input].into(), witnesses));
+        session.key("b");
+        session
+    }
+
+    #[test]
+    fn a_call_with_many_answers_can_be_read() {
+        let mut session = answered([1, 1, 2, 3, 1, 4, 5, 6]);
+        let shown = table(&mut session, 80, 24);
+        let row = shown.iter().position(|line| line.starts_with("> eight([100, 200,")).unwrap();
+        assert!(shown[row].contains(", 900, 1000, 11…") && shown[row].ends_with(" 1 1 2 3 1 4 5 6"), "{}", shown[row]);
+        assert!(!shown[row].contains(':'), "no answer fits into it: {}", shown[row]);
+        // In full above its answers.
+        let asked = shown.iter().position(|line| line.contains("which is right?")).unwrap();
+        let call: Vec<&str> = shown[asked + 1..asked + 4].iter().map(|line| line.trim()).collect();
+        assert_eq!(call.join(" "), format!("eight({})", arguments()));
+        let answers = &shown[asked + 4..asked + 10];
+        assert!(answers[0].starts_with("  1  [1, 1]") && answers[0].ends_with("A B E"), "{answers:?}");
+        assert!(answers[5].starts_with("  6  [6, 6]") && answers[5].ends_with('H'), "{answers:?}");
+    }
+
+    #[test]
+    fn few_answers_stand_behind_their_call() {
+        let mut session = answered([1, 1, 2, 1, 1, 1, 1, 1]);
+        let shown = table(&mut session, 80, 24);
+        let row = shown.iter().find(|line| line.starts_with("> eight([100, 200,")).unwrap();
+        assert!(row.contains("…  1: [1, 1]  2: [2, 2] "), "{row}");
+        assert!(shown.iter().any(|line| line.ends_with("2900, 3000])")), "its end is below: {shown:?}");
+        // One that its row holds is not said twice.
+        let mut session = called();
+        session.key("b");
+        let shown = table(&mut session, 80, 24).concat();
+        assert_eq!(shown.matches("mean([])").count(), 1, "{shown}");
+    }
+
+    #[test]
+    fn the_call_and_its_answers_come_before_the_table() {
+        let mut session = answered([1, 1, 2, 3, 1, 4, 5, 6]);
+        let shown = table(&mut session, 40, 10);
+        assert!(shown[1].contains("which is right?"), "{shown:?}");
+        assert!(shown[2].starts_with("  eight([100, 200,") && shown[4].ends_with('…'), "{shown:?}");
+        assert!(shown[5].starts_with("  1  [1, 1]") && shown[5].ends_with("A B E"), "{shown:?}");
+        assert!(shown[7].starts_with("  3  [3, 3]"), "{shown:?}");
+        session.key("=");
+        let shown = table(&mut session, 40, 10);
+        assert!(shown.iter().any(|line| line.starts_with("> [1, 1]")), "{shown:?}");
+    }
+
+    #[test]
+    fn the_table_is_drawn_at_every_size() {
+        for numbers in [[1, 1, 2, 3, 1, 4, 5, 6], [1, 1, 1, 1, 1, 1, 1, 2]] {
+            let mut session = answered(numbers);
+            for keys in [&["2"][..], &["="], &["[", "enter"]] {
+                for key in keys {
+                    session.key(key);
+                }
+                for height in (1..=16).chain([24, 30, 60]) {
+                    for width in [1, 2, 3, 20, 21, 40, 80, 300] {
+                        table(&mut session, width, height);
+                    }
+                }
+            }
+        }
+    }
 }

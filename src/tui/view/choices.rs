@@ -74,6 +74,49 @@ pub fn tail(text: &str, room: usize) -> String {
     rest.to_owned()
 }
 
+/// Beginning and end of a text that fit with a column between them; all of it and nothing where it fits.
+/// Names that begin alike differ at their end.
+fn ends(text: &str, room: usize) -> (&str, &str) {
+    if text::width(text) <= room {
+        return (text, "");
+    }
+    let (at, columns) = text::prefix(text, room.saturating_sub(1) / 2);
+    let mut end = &text[at..];
+    while text::width(end) + columns + 1 > room && !end.is_empty() {
+        let first = end.chars().next().map_or(1, char::len_utf8);
+        end = &end[first..];
+    }
+    (&text[..at], end)
+}
+
+/// A text that fits, with an ellipsis in the place of its middle.
+pub fn shortened(text: &str, room: usize) -> String {
+    match ends(text, room) {
+        _ if room == 0 => String::new(),
+        (all, "") if all.len() == text.len() => text.to_owned(),
+        (start, end) => format!("{start}…{end}"),
+    }
+}
+
+/// Like [`marked`], with an ellipsis in the place of its middle where the text does not fit.
+pub fn marked_ends(
+    buf: &mut Buffer,
+    row: Rect,
+    x: u16,
+    (text, cut, room): (&str, usize, usize),
+    style: Style,
+    marks: &[u32],
+) -> u16 {
+    let (start, end) = ends(text, room);
+    let x = marked(buf, row, x, (start, cut), style, marks);
+    if start.len() == text.len() || room == 0 {
+        return x;
+    }
+    let x = put(buf, row, x, row.y, "…", style);
+    let before = text.chars().count() - end.chars().count();
+    marked(buf, row, x, (end, cut + before), style, marks)
+}
+
 /// Writes a text that lacks its first `cut` characters, with those at `marks` underlined; returns the column
 /// after it.
 pub fn marked(
@@ -90,4 +133,21 @@ pub fn marked(
         x = put(buf, row, x, row.y, c.encode_utf8(&mut [0; 4]), style);
     }
     x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_keeps_its_beginning_and_its_end() {
+        let name = "a_function_with_quite_a_long_name_059";
+        let at = |room| shortened(name, room);
+        assert_eq!([at(37), at(16), at(5)], [name, "a_funct…name_059", "a_…59"].map(str::to_owned));
+        assert_eq!([at(2), at(1), at(0)], ["…9", "…", ""].map(str::to_owned));
+        assert_eq!(shortened("日本語の関数", 8), "日…関数", "a wide character is not cut");
+        for room in 0..40 {
+            assert!(text::width(&at(room)) <= room, "{room}");
+        }
+    }
 }

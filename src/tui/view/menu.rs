@@ -80,14 +80,14 @@ pub fn draw(buf: &mut Buffer, theme: &Theme, menu: &Menu) {
 mod tests {
     use super::*;
     use crate::tui::menu::tests::menu;
-    use crate::tui::text::is_hostile;
+    use crate::untrusted::is_invisible;
     use crate::tui::theme::Depth;
 
     fn scene(menu: &Menu, width: u16, height: u16) -> String {
         let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();
         let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
         draw(&mut buf, &theme, menu);
-        assert!(buf.content().iter().all(|cell| !cell.symbol().chars().any(is_hostile)));
+        assert!(buf.content().iter().all(|cell| !cell.symbol().chars().any(is_invisible)));
         let rows = buf.content().chunks(usize::from(width));
         rows.map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect::<String>().trim_end().to_owned() + "\n")
             .collect()

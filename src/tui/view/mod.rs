@@ -135,7 +135,7 @@ fn put(buf: &mut Buffer, area: Rect, x: u16, y: u16, text: &str, style: Style) -
     if y < area.y || y >= area.bottom() || x < area.x || x >= area.right() {
         return x;
     }
-    let clean: String = text.chars().map(|c| if text::is_hostile(c) { '\u{fffd}' } else { c }).collect();
+    let clean: String = text.chars().map(|c| if crate::untrusted::is_invisible(c) { '\u{fffd}' } else { c }).collect();
     let style = style.remove_modifier(Modifier::all() - style.add_modifier).add_modifier(style.add_modifier);
     buf.set_stringn(x, y, clean, usize::from(area.right() - x), style).0
 }

@@ -34,6 +34,8 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, question: Question) {
             let said = if own.is_some_and(|own| own.is_cut_off) {
                 let words = format!("{name} ends at its token limit, in the middle of the function.");
                 [words, "--max-tokens raises the limit.".to_owned()]
+            } else if let Some([first, second]) = state.concern(candidate) {
+                [first, text::one_line(&second)]
             } else if replaces && (passed || !state.has_tests()) {
                 [format!("{name} takes the place of the body that is in the file."), String::new()]
             } else if !state.has_tests() {

@@ -16,7 +16,7 @@ use crate::tui::app::calls::tests::called;
 use crate::tui::app::fixture::{PROMPT, Session, body};
 use crate::tui::app::{Msg, State, palette_tests, picker, tokens};
 use crate::tui::highlight::Highlights;
-use crate::tui::text::is_hostile;
+use crate::untrusted::is_invisible;
 use crate::tui::theme::{Depth, Theme};
 
 /// Bodies as a model writes them.
@@ -49,7 +49,7 @@ pub fn draw_with(state: &State, width: u16, height: u16, theme: &Theme) -> Buffe
         .unwrap();
     let buffer = terminal.backend().buffer().clone();
     for cell in buffer.content() {
-        assert!(!cell.symbol().chars().any(is_hostile), "{:?} in a cell", cell.symbol());
+        assert!(!cell.symbol().chars().any(is_invisible), "{:?} in a cell", cell.symbol());
     }
     buffer
 }

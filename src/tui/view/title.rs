@@ -2,7 +2,9 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
+use super::choices::shortened;
 use super::{Look, put, put_all};
 use crate::job::label;
 use crate::tui::app::state::Consent;
@@ -11,33 +13,22 @@ use crate::tui::layout::{Layout, Regime};
 use crate::tui::text;
 use crate::tui::theme::Role;
 
-/// Draws the line, dropping from the right what does not fit.
+/// Name of the program.
+const PROGRAM: &str = "bass-tui";
+/// Columns between two pieces.
+const GAP: usize = 3;
+
+/// Draws the line. Where there is little room the names of the subject lose their middle.
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
     if area.is_empty() {
         return;
     }
     let state = look.state;
-    let (muted, title) = (look.style(Role::Muted), look.style(Role::Title));
-    let mut pieces = vec![("bass-tui".to_owned(), title), (state.subject(), title)];
-    match &state.loading {
-        Loading::Opening => pieces.push(("loading the models".to_owned(), look.style(Role::Working))),
-        Loading::Failed(_) => pieces.push(("no models".to_owned(), look.style(Role::Error))),
-        Loading::Ready(info) => {
-            pieces.push((text::one_line(&info.pair()), muted));
-            pieces.push((text::one_line(format!("{} {}", info.device, info.dtype).trim()), muted));
-        }
-    }
-    if let Some(what) = &state.palette.loading {
-        pieces.insert(2, (text::one_line(&format!("loading {what}")), look.style(Role::Working)));
-    }
-    if area.width < 60 {
-        pieces.remove(0);
-    }
     let unprotected = state.is_unprotected() && state.consent == Consent::Given && layout.status.is_empty();
     let past = state.past.words().map(|words| text::one_line(&words)).filter(|_| !unprotected);
     let right = match layout.regime {
         _ if unprotected => "UNPROTECTED".to_owned(),
-        _ if past.is_some() => past.clone().unwrap_or_default(),
+        _ if past.is_some() => text::fit(&past.clone().unwrap_or_default(), usize::from(area.width) * 2 / 3),
         Regime::Zoom if state.zoom => "zoom".to_owned(),
         Regime::Panes if !layout.strip.is_empty() => seen(state, layout),
         _ => String::new(),
@@ -46,11 +37,61 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
     // Models and device give way to the word that an earlier run is shown.
     let room = if past.is_some() { area.width.saturating_sub(reserved) } else { area.width };
     let left = Rect { x: area.x + 1, width: room.saturating_sub(1), ..area };
+    let pieces = pieces(look, past.is_some(), area.width >= 60, left.width.into());
     let fits = put_all(buf, left, &pieces) + reserved <= area.right();
     if reserved > 0 && (fits || unprotected) {
         let style = look.style(if unprotected { Role::Error } else { Role::Muted });
         put(buf, area, area.right().saturating_sub(reserved - 1), area.y, &right, style);
     }
+}
+
+/// Program, subject, models and device, as far as they fit into `room`. First the program goes, then the
+/// device: neither is worth a cut of the subject. The models are, down to half of the line.
+fn pieces(look: &Look, is_past: bool, named: bool, room: usize) -> Vec<(String, Style)> {
+    let state = look.state;
+    let (muted, title) = (look.style(Role::Muted), look.style(Role::Title));
+    let mut others = Vec::new();
+    match &state.loading {
+        Loading::Opening => others.push(("loading the models".to_owned(), look.style(Role::Working))),
+        Loading::Failed(_) => others.push(("no models".to_owned(), look.style(Role::Error))),
+        Loading::Ready(info) => {
+            // They need not be those that wrote the earlier run.
+            let next = if is_past { "next: " } else { "" };
+            others.push((text::one_line(&format!("{next}{}", info.pair())), muted));
+            others.push((text::one_line(format!("{} {}", info.device, info.dtype).trim()), muted));
+        }
+    }
+    if let Some(what) = &state.palette.loading {
+        others.insert(0, (text::one_line(&format!("loading {what}")), look.style(Role::Working)));
+    }
+    others.retain(|(words, _)| !words.is_empty());
+    let subject = state.subject();
+    let whole = text::width(&subject);
+    let beside = |program: bool, n: usize| {
+        let others: usize = others[..n].iter().map(|(words, _)| text::width(words) + GAP).sum();
+        others + if program { PROGRAM.len() + GAP } else { 0 }
+    };
+    let fits = |(program, n): (bool, usize)| {
+        let least = if program || n > 1 { whole } else { whole.min(room / 2) };
+        (named || !program) && beside(program, n) + least <= room
+    };
+    let mut tries = (0..=others.len()).rev().flat_map(|n| [(true, n), (false, n)]);
+    let (program, n) = tries.find(|of| fits(*of)).unwrap_or((false, 0));
+    let subject = shortened_subject(&subject, room.saturating_sub(beside(program, n)));
+    others.truncate(n);
+    let program = program.then(|| (PROGRAM.to_owned(), title));
+    program.into_iter().chain([(subject, title)]).chain(others).collect()
+}
+
+/// `file:function` in so many columns. The one that needs less than half leaves the rest to the other.
+fn shortened_subject(subject: &str, room: usize) -> String {
+    let is_cut = text::width(subject) > room && room > 2;
+    let Some((file, function)) = subject.rsplit_once(':').filter(|_| is_cut) else {
+        return shortened(subject, room);
+    };
+    let room = room - 1;
+    let of_file = text::width(file).min((room / 2).max(room.saturating_sub(text::width(function))));
+    format!("{}:{}", shortened(file, of_file), shortened(function, room - of_file))
 }
 
 /// `A to H of 16`.
@@ -59,5 +100,59 @@ fn seen(state: &State, layout: &Layout) -> String {
     match (layout.panes.first(), layout.panes.last()) {
         (Some(first), Some(last)) => format!("{} to {} of {n}", label(first.candidate), label(last.candidate)),
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::code::{Place, Target};
+    use crate::job::{Job, TestsChoice};
+    use crate::tui::app::Msg;
+    use crate::tui::app::fixture::Session;
+    use crate::tui::app::past::Recalled;
+    use crate::tui::view::scenes;
+
+    /// A session for a function of a file.
+    fn on(file: &str, function: &str) -> Session {
+        let text = format!("def {function}(x):\n    \"\"\"Something.\"\"\"\n");
+        let target = Target::in_editor(Path::new(file), &text, &Place::Any).unwrap();
+        let mut session = Session::on(Job::from_target(target, &TestsChoice::None).unwrap(), 2);
+        session.open(true);
+        session
+    }
+
+    fn title(session: &Session, width: u16) -> String {
+        let shown = scenes::text(&scenes::draw(&session.state, width, 24));
+        shown.lines().next().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn a_long_subject_is_shortened_and_not_dropped() {
+        let file = "module_number_059_with_a_rather_long_file_name.py";
+        let session = on(file, "a_function_with_quite_a_long_name_059");
+        let both = format!(" {file}:a_function_with_quite_a_long_name_059   main-1b + draft-100m");
+        assert_eq!(title(&session, 130), format!("{both}   cpu bf16"));
+        assert_eq!(title(&session, 112), both);
+        let cut = " module_number…_file_name.py:a_function_wi…_long_name_059   main-1b + draft-100m";
+        assert_eq!(title(&session, 80), cut);
+        assert_eq!(title(&session, 40), " module_nu…e_name.py:a_functio…_name_059");
+        let session = on("a.py", "a_function_with_quite_a_long_name_059");
+        assert_eq!(title(&session, 40), " a.py:a_function_with_…e_a_long_name_059");
+    }
+
+    /// A new round may be written by other models.
+    #[test]
+    fn an_earlier_run_names_its_model_beside_the_next_ones() {
+        let mut session = on("calc.py", "add");
+        let (job, when) = (Ok(session.state.job.clone()), "14:03, by served-7b".to_owned());
+        let (id, events) = ("1".to_owned(), Vec::new());
+        let run = Recalled { id, at: 1, when, seed: 1, n: 2, events, job, applied: None };
+        session.send(Msg::Resumed(Box::new(run)));
+        let shown = title(&session, 80);
+        assert!(shown.starts_with(" calc.py:add   next: main-1b + draft-100m  "), "{shown}");
+        assert!(shown.ends_with("  run 1 of 1, 14:03, by served-7b"), "{shown}");
+        assert!(title(&session, 40).contains("run 1 of 1, 14:03, by s"), "{}", title(&session, 40));
     }
 }
