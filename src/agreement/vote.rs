@@ -44,9 +44,8 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
     let any = |witness: &Witness, effect| witness.observed.iter().any(|observed| observed.effect == effect);
     // Where nobody returns anything the inputs do not suit the function, and say nothing of it.
     let is_told = witnesses.iter().any(|witness| any(witness, Effect::Returned));
-    let outcome = |w: usize, input: usize| {
-        witnesses[w].observed.get(input).filter(|_| is_told).and_then(Observed::outcome)
-    };
+    let outcome =
+        |w: usize, input: usize| witnesses[w].observed.get(input).filter(|_| is_told).and_then(Observed::outcome);
     let mut standings = vec![Standing::default(); witnesses.len()];
     // An input that suits none, such as one with a name that is not defined there, tells nothing.
     let mut counted = Vec::new();
@@ -122,11 +121,10 @@ mod tests {
     fn code_that_cannot_be_loaded_and_calls_that_all_raise_are_no_agreement() {
         let of = |outcomes: &[&str]| tally(&outcomes.iter().map(|all| witness(1, all)).collect::<Vec<_>>(), 2);
         let broken = of(&["##", "##", "ab", "!!"]);
-        assert_eq!(broken.iter().map(|s| (s.is_broken, s.votes, s.agree)).collect::<Vec<_>>()[..3], [
-            (true, 0, 1),
-            (true, 0, 1),
-            (false, 2, 1)
-        ]);
+        assert_eq!(
+            broken.iter().map(|s| (s.is_broken, s.votes, s.agree)).collect::<Vec<_>>()[..3],
+            [(true, 0, 1), (true, 0, 1), (false, 2, 1)]
+        );
         assert!(broken[3].order() > broken[0].order(), "one that raises is at least loaded");
         let raising = of(&["!!", "!!", "##"]);
         assert_eq!(raising.iter().map(|s| (s.votes, s.agree)).collect::<Vec<_>>(), [(0, 1); 3]);

@@ -207,7 +207,8 @@ mod tests {
         let told = read(record.as_bytes(), 1);
         assert_eq!((told.len(), told[0].shown.contains('\u{1b}')), (1, false));
         let told = read(b"{\"error\":\"NameError: x\"}\n", 2);
-        let is_unloaded = |o: &Observed| o.effect == Effect::Unloaded && o.shown == "NameError: x" && o.outcome().is_none();
+        let is_unloaded =
+            |o: &Observed| o.effect == Effect::Unloaded && o.shown == "NameError: x" && o.outcome().is_none();
         assert!(told.len() == 2 && told.iter().all(is_unloaded));
         let all = observe(&inputs(3), Limits::default(), |_, _| Ok(run(Ended::WallLimit, ""))).unwrap();
         assert!(all.len() == 3 && all.iter().all(|observed| observed.outcome().is_none()));

@@ -445,13 +445,7 @@ fn slots(layout: &mut Layout, rest: Rect, wants: Wants, measure: &Measure) -> bo
 }
 
 /// Columns of `each` panes of equal size, filled with these candidates. A note gets the rows that code leaves.
-fn equal(
-    area: Rect,
-    (columns, each): (usize, usize),
-    of: Range<usize>,
-    wants: Wants,
-    measure: &Measure,
-) -> Vec<Pane> {
+fn equal(area: Rect, (columns, each): (usize, usize), of: Range<usize>, wants: Wants, measure: &Measure) -> Vec<Pane> {
     let until = |at: usize| (usize::from(area.height) * at / each) as u16;
     let pane = |(at, candidate): (usize, &usize)| {
         let (column, row) = (at / each, at % each);

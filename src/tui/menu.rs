@@ -92,7 +92,9 @@ impl Menu {
             (Code::Esc, Some(_)) => self.line = None,
             (Code::Backspace, Some(line)) => drop(line.pop()),
             (Code::Char('u'), Some(line)) if key.ctrl => line.clear(),
-            (Code::Char(c), Some(line)) if key.types() && !crate::untrusted::is_invisible(c) && line.chars().count() < LONGEST => {
+            (Code::Char(c), Some(line))
+                if key.types() && !crate::untrusted::is_invisible(c) && line.chars().count() < LONGEST =>
+            {
                 line.push(c);
             }
             (Code::Esc | Code::Char('q'), None) => return Pressed::Left,

@@ -80,8 +80,8 @@ pub fn draw(buf: &mut Buffer, theme: &Theme, menu: &Menu) {
 mod tests {
     use super::*;
     use crate::tui::menu::tests::menu;
-    use crate::untrusted::is_invisible;
     use crate::tui::theme::Depth;
+    use crate::untrusted::is_invisible;
 
     fn scene(menu: &Menu, width: u16, height: u16) -> String {
         let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();

@@ -16,8 +16,8 @@ use crate::tui::app::calls::tests::called;
 use crate::tui::app::fixture::{PROMPT, Session, body};
 use crate::tui::app::{Msg, State, palette_tests, picker, tokens};
 use crate::tui::highlight::Highlights;
-use crate::untrusted::is_invisible;
 use crate::tui::theme::{Depth, Theme};
+use crate::untrusted::is_invisible;
 
 /// Bodies as a model writes them.
 const BODIES: [&str; 4] = [
