@@ -50,11 +50,14 @@ pub(super) fn uses(language: Language, code: &str, outer: &HashSet<String>, this
     let is_of_own = |name: &str| this.contains(&name) || name.starts_with(char::is_uppercase) && !is_given(name);
     for (at, word) in words.iter().enumerate() {
         let Some(name) = word.name().filter(|name| !name.starts_with(|c: char| c.is_ascii_digit())) else { continue };
-        let (before, after) = (at.checked_sub(1), Some(at + 1));
+        // `this.#check()`
+        let is_private = is(at.checked_sub(1), '#') && language.is_kin(Language::JavaScript);
+        let (before, after) = ((at - usize::from(is_private)).checked_sub(1), Some(at + 1));
         let is_pathed = language == Language::Rust && is(before, ':') && is(at.checked_sub(2), ':');
-        if is_pathed || is(before, '.') && !is(at.checked_sub(2), '.') {
-            let back = if is_pathed { 3 } else { 2 };
-            if name_at(at.checked_sub(back)).is_some_and(is_of_own) {
+        let two = before.and_then(|before| before.checked_sub(1));
+        if is_pathed || is(before, '.') && !is(two, '.') {
+            let of = if is_pathed { at.checked_sub(3) } else { two };
+            if name_at(of).is_some_and(is_of_own) {
                 uses.own.insert(name.to_owned());
             }
             uses.members.insert(name.to_owned());

@@ -10,8 +10,8 @@ use std::path::Path;
 use super::imports::{self, Import};
 use crate::code::known;
 use crate::code::outline::{Item, ItemKind, mentioned, outline};
-use crate::code::words::{Word, words};
 use crate::code::uses::{self, Uses, uses};
+use crate::code::words::{Word, words};
 use crate::code::{names, rules, text};
 use crate::language::Language;
 
@@ -156,13 +156,7 @@ impl Around<'_> {
         rest.split_inclusive('\n').take_while(is_inside).map(str::len).sum()
     }
 
-    fn pieces(
-        &self,
-        code: &str,
-        items: &[Item],
-        parent: Option<usize>,
-        part: impl Fn(&Item) -> Part,
-    ) -> Vec<Piece> {
+    fn pieces(&self, code: &str, items: &[Item], parent: Option<usize>, part: impl Fn(&Item) -> Part) -> Vec<Piece> {
         let mut found = Vec::new();
         for item in items.iter().filter(|item| item.parent == parent) {
             let part = part(item);
@@ -181,7 +175,8 @@ impl Around<'_> {
             let text = text.trim_end().to_owned() + "\n";
             let is_init = self.language == Language::Go && item.names.iter().any(|name| name == "init");
             let is_run = part == Part::Helper && (item.kind == ItemKind::Other && self.runs(&text) || is_init);
-            let is_method = self.language == Language::Go && words(self.language, &text).get(1).is_some_and(|w| w.is('('));
+            let code = words(self.language, &text).into_iter().filter(|word| *word != Word::End).nth(1);
+            let is_method = self.language == Language::Go && code.is_some_and(|word| word.is('('));
             let is_member = part == Part::Member || item.kind == ItemKind::Function && is_method;
             found.push(Piece { part, names: item.names.clone(), text, is_run, is_member });
         }
@@ -229,11 +224,11 @@ impl Around<'_> {
         let builtins = rules::of(self.language).known.builtins;
         let is_wanted = |piece: &Piece, used: &Uses| {
             let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'));
-            let is_key = |name: &String| self.language == Language::Go && used.keys.contains(name);
-            let is_alone = |name: &String| piece.part != Part::Member && (used.alone.contains(name) || is_key(name));
-            let is_used = |name: &String| is_alone(name) || piece.is_member && used.members.contains(name);
-            let is_new = |name: &String| is_used(name) && !defined.contains(name) && is_name(name);
-            piece.names.iter().any(|name| is_new(name) && !builtins.contains(&name.as_str()))
+            let is_key = |name: &str| self.language == Language::Go && used.keys.contains(name);
+            let is_alone = |name: &str| piece.part != Part::Member && (used.alone.contains(name) || is_key(name));
+            let is_used = |name: &str| is_alone(name) || piece.is_member && used.members.contains(name);
+            let is_new = |name: &str| is_used(name) && is_name(name) && !builtins.contains(&name);
+            piece.names.iter().any(|name| !defined.contains(name) && is_new(name.trim_start_matches('#')))
         };
         let mut tables: HashSet<String> = HashSet::new();
         loop {
