@@ -279,7 +279,9 @@ impl Around<'_> {
     /// Returns true if the body names nothing that may still come: everything is in the language, its library,
     /// the file, or an import.
     pub fn is_all_known(&self, (head, body): (&str, &str), beside: &Beside) -> bool {
-        if !beside.helpers.is_empty() || !beside.members.is_empty() {
+        // A type may get methods further down, and a table its lines.
+        let helpers = outline(self.language, &beside.helpers.concat());
+        if !beside.members.is_empty() || helpers.iter().any(|item| item.kind != ItemKind::Function) {
             return false;
         }
         let known = &rules::of(self.language).known;
@@ -290,8 +292,15 @@ impl Around<'_> {
             known.builtins.contains(&name) || uses::is_word(self.language, name) || known.library.iter().any(own)
         };
         let is_imported = |name: &str| beside.imports.iter().any(|import| import.names.iter().any(|n| n == name));
-        let used = self.uses(body, &[self.head, "\n", head].concat());
-        used.alone.iter().all(|name| name == self.name || is_of_language(name) || is_imported(name) || is_there(name))
+        let is_helper = |name: &str| helpers.iter().any(|item| item.names.iter().any(|own| own == name));
+        let mut used = self.uses(body, &[self.head, "\n", head].concat());
+        for helper in &beside.helpers {
+            used.extend(uses(self.language, helper, &HashSet::new(), &[]));
+        }
+        let is_alone_known =
+            |name: &str| is_of_language(name) || is_imported(name) || is_helper(name) || is_there(name);
+        let is_any = self.imports_unnamed();
+        used.alone.iter().all(|name| name == self.name || is_any || is_alone_known(name))
             && used.own.iter().all(|name| name == self.name || is_there(name))
     }
 
