@@ -51,9 +51,21 @@ struct ExtractedBody {
     finished: bool,
     /// True if it is that of the function's name, and not of the only function there.
     named: bool,
+    /// How its dotted name compares to that of the function.
+    fit: Fit,
     /// Names that it needs and that are not there yet, and its text without what comes with it.
     lacks: Vec<String>,
     alone: String,
+}
+
+/// How the dotted name of a function compares to the requested one. Their last parts are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// It is in another class.
+    Other,
+    /// It is in none.
+    Bare,
+    Exact,
 }
 
 impl RequestedFunction {
@@ -68,12 +80,17 @@ impl RequestedFunction {
             return self.without_blocks(said, over);
         }
         // Used if no block has the function: one of another name, or code that may be its inside.
-        let (mut other, mut spare): (Option<ExtractedBody>, Option<String>) = (None, None);
+        let (mut other, mut spare): (Option<(ExtractedBody, usize)>, Option<String>) = (None, None);
         for (at, block) in blocks.iter().enumerate() {
             let whole = over || block.closed;
             match self.function(&block.text, whole) {
-                Some(found) if found.finished && found.named => return self.with_others(found, at, &blocks, over),
-                Some(found) if whole && found.finished => other = other.or(Some(found)),
+                Some(found) if found.finished && found.named && (!whole || found.fit > Fit::Other) => {
+                    return self.with_others(found, at, &blocks, over);
+                }
+                Some(found) if whole && found.finished => {
+                    let is_better = other.as_ref().is_none_or(|(other, _)| found.named && !other.named);
+                    other = if is_better { Some((found, at)) } else { other };
+                }
                 Some(found) if whole => spare = spare.or(Some(found.text)),
                 // Its head is there, but too little of it to find the body.
                 Some(_) => return (String::new(), false),
@@ -84,7 +101,8 @@ impl RequestedFunction {
             }
         }
         match other.filter(|_| over) {
-            Some(other) => (other.text, true),
+            Some((other, at)) if other.named => self.with_others(other, at, &blocks, over),
+            Some((other, _)) => (other.text, true),
             None => (spare.filter(|_| over).unwrap_or_default(), false),
         }
     }
@@ -139,7 +157,7 @@ impl RequestedFunction {
         let begins = std::iter::once(0).chain(lines.take(MOST_LINES));
         let found: Vec<ExtractedBody> = begins.filter_map(|line| self.function(&said[line..], over)).collect();
         // The first of equal ones.
-        let found = found.into_iter().rev().max_by_key(|found| (found.finished, found.named));
+        let found = found.into_iter().rev().max_by_key(|found| (found.finished, found.named, found.fit));
         match found {
             Some(found) if found.finished => (found.text, found.ended),
             Some(found) => (if over { found.text } else { String::new() }, false),
@@ -150,14 +168,35 @@ impl RequestedFunction {
 
     /// The function, if a block of code holds it. `whole` means that the block is complete.
     fn function(&self, code: &str, whole: bool) -> Option<ExtractedBody> {
+        let functions = (rules::of(self.language).functions)(code);
+        if functions.iter().any(|f| last_name(&f.name) == last_name(&self.name)) {
+            return self.of_functions(code, &functions, whole);
+        }
+        let Some(class) = self.in_class(code) else { return self.of_functions(code, &functions, whole) };
+        if whole {
+            return self.of_functions(&class, &(rules::of(self.language).functions)(&class), whole);
+        }
+        Some(ExtractedBody {
+            text: String::new(),
+            ended: false,
+            finished: false,
+            named: true,
+            fit: Fit::Bare,
+            lacks: Vec::new(),
+            alone: String::new(),
+        })
+    }
+
+    /// The function among those of a block of code.
+    fn of_functions(&self, code: &str, functions: &[Function], whole: bool) -> Option<ExtractedBody> {
         let rules = rules::of(self.language);
-        let functions = (rules.functions)(code);
         let fits = |f: &&Function| last_name(&f.name) == last_name(&self.name);
-        let worth = |f: &&Function| (f.finished, !f.declaration, f.name == self.name);
+        let worth = |f: &&Function| (f.finished, !f.declaration, self.fit(&f.name));
         // The first of equal ones.
         let named = functions.iter().rev().filter(fits).max_by_key(worth);
         let this = named.or_else(|| functions.first().filter(|f| whole && is_all(code, f)))?;
         let named = named.is_some();
+        let fit = self.fit(&this.name);
         let line = text::line_start(code, this.range.start);
         let white = text::white(&code[line..], 0);
         let on_line_of_head = !code[..this.body.start].ends_with('\n');
@@ -172,7 +211,13 @@ impl RequestedFunction {
             (rest[..end.unwrap_or(rest.len())].to_owned(), end.is_some())
         };
         let body = (rules.reindent)(&body, white, &self.outer, &self.inner);
-        let body = self.renamed(&code[line..this.body.start], &body) + &body;
+        let head = &code[line..this.docstring.as_ref().map_or(this.body.start, |doc| doc.start.min(this.body.start))];
+        let body = self.with_parameters(head, body, whole || ended);
+        // Another function of this name may follow.
+        if !whole && fit < Fit::Exact {
+            let (text, alone, lacks) = (String::new(), String::new(), Vec::new());
+            return Some(ExtractedBody { text, ended: false, finished: this.finished, named, fit, lacks, alone });
+        }
         let (mut text, mut alone, mut lacks) = (String::new(), String::new(), Vec::new());
         if let Some(rest) = self.without_typed(&body) {
             rest.clone_into(&mut text);
@@ -183,7 +228,7 @@ impl RequestedFunction {
                 // The last piece may be one that the body needs, in the middle.
                 let is_amid = || beside != around.around(&body, code, this.body.start, false);
                 lacks = around.undefined(&body, &beside);
-                ended = ended && (whole || lacks.is_empty() && !is_amid());
+                ended = ended && (whole || around.is_all_known((head, &body), &beside) && !is_amid());
                 if (whole || ended) && !beside.is_empty() {
                     text = around.joined(&text, &beside);
                 }
@@ -192,7 +237,37 @@ impl RequestedFunction {
             // All of it so far may repeat the lines that stand there already.
             ended &= whole;
         }
-        Some(ExtractedBody { text, ended, finished: this.finished, named, lacks, alone })
+        Some(ExtractedBody { text, ended, finished: this.finished, named, fit, lacks, alone })
+    }
+
+    /// How the dotted name of a function compares to that of this one.
+    fn fit(&self, name: &str) -> Fit {
+        let ends = |whole: &str, end: &str| whole.strip_suffix(end).is_some_and(|rest| rest.ends_with('.'));
+        if name == self.name || name.contains('.') && ends(&self.name, name) {
+            return Fit::Exact;
+        }
+        if name.contains('.') { Fit::Other } else { Fit::Bare }
+    }
+
+    /// The code with its methods in a class, if the function is a method that stands there without one.
+    fn in_class(&self, code: &str) -> Option<String> {
+        let class = self.name.rsplit('.').nth(1).filter(|_| self.language.is_kin(Language::JavaScript))?;
+        let name = last_name(&self.name);
+        let lines = || {
+            let begin = |line: &str| line.as_ptr() as usize - code.as_ptr() as usize;
+            code.split_inclusive('\n').map(move |line| (begin(line), line))
+        };
+        let (_, own) = lines().find(|(_, line)| method_name(line) == Some(name.trim_start_matches('#')))?;
+        let white = text::white(own, 0);
+        let is_at_border = |line: &str| !line.trim().is_empty() && text::white(line, 0) == white;
+        let (from, _) = lines().find(|(_, line)| is_at_border(line) && method_name(line).is_some())?;
+        let goes_on =
+            |line: &str| line.trim_start().starts_with(['}', ')', '/', '*', '@']) || method_name(line).is_some();
+        let is_statement = |line: &str| text::white(line, 0).len() <= white.len() && !goes_on(line);
+        let mut behind = lines().filter(|(at, line)| *at > from && !line.trim().is_empty());
+        let to = behind.find(|(_, line)| is_statement(line)).map_or(code.len(), |(at, _)| at);
+        let end = if code[..to].ends_with('\n') { "" } else { "\n" };
+        Some([&code[..from], "class ", class, " {\n", &code[from..to], end, "}\n", &code[to..]].concat())
     }
 
     /// The function's place in its file.
@@ -208,22 +283,97 @@ impl RequestedFunction {
         }
     }
 
-    /// Statements that give parameters of the file the names that the answer's head has for them.
-    fn renamed(&self, head: &str, body: &str) -> String {
+    /// A body that uses the parameters of another head, with what makes it one of the file's own.
+    fn with_parameters(&self, head: &str, body: String, is_all: bool) -> String {
         let (own, new) = (self.parameters(&self.head), self.parameters(head));
-        if own == new || own.len() != new.len() {
-            return String::new();
+        if own == new || own.len() > new.len() {
+            return body;
         }
-        let used = names(self.language, body);
+        let used = names(self.language, &body);
+        let added: Option<Vec<(&str, String)>> =
+            new[own.len()..].iter().map(|name| Some((name.as_str(), self.default(head, name)?))).collect();
+        let Some(added) = added else { return body };
+        let words = words(self.language, &body);
+        let name = last_name(&self.name);
+        let calls = |at: usize| words[at].name() == Some(name) && words.get(at + 1).is_some_and(|next| next.is('('));
+        if !added.is_empty() && (0..words.len()).any(calls) {
+            // It gives them to itself.
+            let inner = self.inner_function(head, &body, &own).filter(|_| is_all);
+            return inner.unwrap_or(body);
+        }
         let renamed = own.iter().zip(&new).filter(|(_, new)| used.contains(*new) && !own.contains(new));
-        let statement = |(own, new): (&String, &String)| match self.language {
-            Language::Python => format!("{}{new} = {own}\n", self.inner),
+        let renamed = renamed.map(|(own, new)| (new.as_str(), own.clone()));
+        let added = added.into_iter().filter(|(name, _)| used.contains(*name));
+        let statement = |(name, value): (&str, String)| match self.language {
+            Language::Python => format!("{}{name} = {value}\n", self.inner),
             Language::JavaScript | Language::TypeScript | Language::Rust => {
-                format!("{}let {new} = {own};\n", self.inner)
+                format!("{}let {name} = {value};\n", self.inner)
             }
-            Language::Go => format!("{}{new} := {own}\n", self.inner),
+            Language::Go => format!("{}{name} := {value}\n", self.inner),
         };
-        renamed.map(statement).collect()
+        renamed.chain(added).map(statement).collect::<String>() + &body
+    }
+
+    /// The value that a parameter in a head has if it is not given.
+    fn default(&self, head: &str, name: &str) -> Option<String> {
+        if matches!(self.language, Language::Rust | Language::Go) {
+            return None;
+        }
+        let own = last_name(&self.name);
+        let from = head.rfind(&format!("{own}(")).or_else(|| head.rfind(own))?;
+        let open = from + head[from..].find('(')? + 1;
+        let (mut depth, mut begin, mut quote, mut value) = (0_usize, open, None, None);
+        for (at, c) in head[open..].char_indices().map(|(at, c)| (open + at, c)) {
+            match c {
+                '\'' | '"' | '`' if quote == Some(c) => quote = None,
+                '\'' | '"' | '`' if quote.is_none() => quote = Some(c),
+                _ if quote.is_some() => {}
+                ',' | ')' if depth == 0 => {
+                    let end = value.map_or(at, |value: usize| value - 1);
+                    let (this, _) = head[begin..end].split_once(':').unwrap_or((&head[begin..end], ""));
+                    if this.trim().trim_end_matches('?') == name {
+                        let is_optional = this.trim().ends_with('?');
+                        let value = value.map(|value| head[value..at].trim().to_owned());
+                        return value.or_else(|| is_optional.then(|| "undefined".to_owned()));
+                    }
+                    if c == ')' {
+                        return None;
+                    }
+                    (begin, value) = (at + 1, None);
+                }
+                '(' | '[' | '{' => depth += 1,
+                ')' | ']' | '}' => depth = depth.saturating_sub(1),
+                '=' if depth == 0 && value.is_none() && !head[at + 1..].starts_with('>') => value = Some(at + 1),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// A body that calls the answer's function, which stands in it.
+    fn inner_function(&self, head: &str, body: &str, own: &[String]) -> Option<String> {
+        let unit = self.inner.strip_prefix(&self.outer).filter(|unit| !unit.is_empty())?;
+        let white = text::white(head, 0);
+        let head: Vec<&str> = head.trim_end().lines().map(|line| line.strip_prefix(white).unwrap_or(line)).collect();
+        let begins = |line: &&str| ["def ", "function ", "export "].iter().any(|word| line.starts_with(word));
+        let head = head.get(head.iter().position(begins)?..)?.join("\n");
+        let head = head.trim_start_matches("export ").trim_start_matches("default ");
+        let is_plain = head.starts_with("def ") || head.starts_with("function ");
+        // A method gives them to itself in another way, and so does a generator.
+        if !is_plain || own.iter().any(|name| name == "self" || name == "cls") || self.head.contains("**") {
+            return None;
+        }
+        let indented = |text: &str, white: &str| {
+            let line = |line: &str| if line.trim().is_empty() { line.to_owned() } else { format!("{white}{line}") };
+            text.lines().map(|text| line(text) + "\n").collect::<String>()
+        };
+        let is_python = self.language == Language::Python;
+        let ends = |text: &str| (rules::of(self.language).function_end)(text::width(&self.outer), text).is_some();
+        let close = if is_python || ends(body) { String::new() } else { format!("{}}}\n", self.inner) };
+        let (call, end) =
+            ([last_name(&self.name), "(", &own.join(", "), ")"].concat(), if is_python { "" } else { ";" });
+        let (head, body) = (indented(head, &self.inner), indented(body, unit));
+        Some(format!("{head}{body}{close}{}return {call}{end}\n", self.inner))
     }
 
     /// The names of the parameters in a head.
@@ -397,4 +547,20 @@ fn is_all(code: &str, this: &Function) -> bool {
 /// Returns true if the first line that is not blank is indented, like the inside of a function.
 fn begins_indented(text: &str) -> bool {
     text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| line.starts_with([' ', '\t']))
+}
+
+/// The name of the method that begins on a line of a class in JavaScript.
+fn method_name(line: &str) -> Option<&str> {
+    const WORDS: &[&str] =
+        &["abstract", "async", "get", "override", "private", "protected", "public", "readonly", "set", "static"];
+    let mut rest = line.trim().trim_start_matches('*');
+    while let Some((_, after)) = rest.split_once(' ').filter(|(word, _)| WORDS.contains(word)) {
+        rest = after.trim_start().trim_start_matches('*');
+    }
+    let rest = rest.trim_start_matches('#');
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$')))?;
+    let (name, after) = rest.split_at(end);
+    let is_control = ["if", "for", "while", "switch", "catch", "with", "return", "function"].contains(&name);
+    let is_head = after.starts_with(['(', '<']) && rest.ends_with(['{', '(', ',']) && !rest.contains("=> {");
+    (!name.is_empty() && !is_control && is_head).then_some(name)
 }

@@ -108,7 +108,7 @@ pub(super) fn free_names(language: Language, code: &str) -> Vec<FreeName> {
 }
 
 /// Go binds a name behind the statement: in `sha256 := sha256.New()` the second one, at `at`, is the package.
-fn is_of_its_own_value(words: &[Word], at: usize) -> bool {
+pub(super) fn is_of_its_own_value(words: &[Word], at: usize) -> bool {
     if !words.get(at + 1).is_some_and(|next| next.is('.')) {
         return false;
     }

@@ -44,6 +44,7 @@ mod target;
 mod text;
 mod typescript;
 mod undo;
+mod uses;
 mod words;
 
 pub use answer::{Prose, RequestedFunction, prose};

@@ -321,3 +321,210 @@ fn a_completion_that_answers_is_read_as_an_answer() {
     assert_eq!(go.is_answered("func f("), Some(true));
     assert_eq!(go.is_answered("\treturn f(n)"), Some(false));
 }
+
+/// The last text of an answer that comes in pieces of this many bytes, and that of the whole answer.
+fn streamed(function: &RequestedFunction, answer: &str, step: usize) -> (String, String) {
+    let ends = (0..answer.len()).step_by(step).skip(1).filter(|&at| answer.is_char_boundary(at));
+    let read = ends.map(|at| function.read(&answer[..at], false)).find(|(_, ended)| *ended);
+    let all = function.read(answer, true).0;
+    (read.map_or(all.clone(), |(text, _)| text).trim_end().to_owned(), all.trim_end().to_owned())
+}
+
+/// Every answer is read as the same text in pieces and whole.
+fn all_read(cases: &[(Language, &str, &str, &str, &str)]) {
+    for (language, file, name, answer, wanted) in cases {
+        let function = target(file, *language, name).requested();
+        for step in [1, 6, 37] {
+            let (pieces, all) = streamed(&function, &format!("```\n{answer}```\n\nThat is it.\n"), step);
+            assert_eq!(all, wanted.trim_end(), "{answer}");
+            assert_eq!(pieces, all, "{step} bytes: {answer}");
+        }
+    }
+}
+
+#[test]
+fn examples_with_names_of_the_function_stay_away() {
+    use Language::{JavaScript, Python, TypeScript};
+    let file = "def mean(values):\n    pass\n";
+    let own = "    size = len(values)\n    return sum(values) / size\n";
+    let answer = format!("size = 3\ndef mean(values):\n{own}\nvalues = [1, 2]\nsize = mean(values)\nprint(size)\n");
+    let helped = "def mean(values):\n    return div(sum(values), len(values))\n\ndef div(top, low):\n    return top / low\n\ntop = 1\nvalues = [top]\nprint(mean(values))\n";
+    all_read(&[
+        (Python, file, "mean", &answer, own),
+        (
+            Python,
+            file,
+            "mean",
+            helped,
+            "    return div(sum(values), len(values))\n\ndef div(top, low):\n    return top / low\n",
+        ),
+        // One that the function needs is none of them.
+        (
+            Python,
+            file,
+            "mean",
+            "BASE = 2\ndef mean(values):\n    return BASE + len(values)\n\nBASE = mean([])\n",
+            "    return BASE + len(values)\n\nBASE = 2\n",
+        ),
+        (
+            JavaScript,
+            "function mean(values, { digits }) {\n}\n",
+            "mean",
+            "const digits = 2;\nfunction mean(values, { digits }) {\n  const sum = values.length, low = 1;\n  return sum / low + digits;\n}\n\nconst values = [1];\nconst low = 3, sum = mean(values, { digits });\nconsole.log(sum, low);\n",
+            "  const sum = values.length, low = 1;\n  return sum / low + digits;\n}\n",
+        ),
+        (
+            TypeScript,
+            "function mean(values: number[]): number {\n}\n",
+            "mean",
+            "function mean(values: number[]): number {\n  return values.map((v): number => v).length;\n}\nconst v: number = 1;\nconst values: number[] = [v];\nmean(values);\n",
+            "  return values.map((v): number => v).length;\n}\n",
+        ),
+    ]);
+}
+
+#[test]
+fn a_function_of_another_class_is_not_the_one() {
+    use Language::{Go, Python, Rust, TypeScript};
+    let python = "class Dog(Pet):\n    def noise(self):\n        pass\n";
+    let pets = "class Pet:\n    def noise(self):\n        return 'none'\n\nclass Dog(Pet):\n    def noise(self):\n        return 'woof'\n";
+    let (one, other) = pets.split_once("\nclass Dog").unwrap();
+    let apart = format!("{one}```\n\nAnd:\n\n```python\nclass Dog{other}");
+    all_read(&[
+        (Python, python, "Dog.noise", pets, "        return 'woof'\n"),
+        (Python, python, "Dog.noise", &apart, "        return 'woof'\n"),
+        (
+            Go,
+            "package p\n\ntype Dog struct{}\n\nfunc (d Dog) Noise() string {\n}\n",
+            "Dog.Noise",
+            "func (c Cat) Noise() string {\n\treturn \"miau\"\n}\n\nfunc (d Dog) Noise() string {\n\treturn \"woof\"\n}\n",
+            "\treturn \"woof\"\n}\n",
+        ),
+        (
+            Rust,
+            "struct Dog;\nimpl Dog {\n    fn noise(&self) -> u8 {\n    }\n}\n",
+            "Dog.noise",
+            "impl Cat {\n    fn noise(&self) -> u8 {\n        1\n    }\n}\n\nimpl Dog {\n    fn noise(&self) -> u8 {\n        2\n    }\n}\n",
+            "        2\n    }\n",
+        ),
+        (
+            TypeScript,
+            "class Dog {\n  noise(): string {\n  }\n}\n",
+            "Dog.noise",
+            "class Cat {\n  noise(): string {\n    return 'miau';\n  }\n}\n\nclass Dog {\n  noise(): string {\n    return 'woof';\n  }\n}\n",
+            "    return 'woof';\n  }\n",
+        ),
+    ]);
+}
+
+#[test]
+fn helpers_behind_the_function_are_waited_for() {
+    use Language::{Go, JavaScript, Python, Rust};
+    let has = |language, file: &str, name: &str, answer: &str, wanted: &[&str]| {
+        let function = target(file, language, name).requested();
+        let (pieces, all) = streamed(&function, &format!("```\n{answer}```\n\nThat is it.\n"), 6);
+        assert_eq!(pieces, all, "{answer}");
+        assert!(wanted.iter().all(|wanted| pieces.contains(wanted)), "{answer}\n{pieces}");
+    };
+    has(
+        JavaScript,
+        "class Box {\n  put(x) {\n  }\n}\n",
+        "Box.put",
+        "class Box {\n  put(x) {\n    this.weigh(x);\n  }\n\n  weigh(x) {\n    return x;\n  }\n}\n",
+        &["weigh(x) {\n    return x;"],
+    );
+    has(
+        Python,
+        "class Box:\n    def put(self, x):\n        pass\n",
+        "Box.put",
+        "class Box:\n    def put(self, x):\n        return self._weight + x\n\n    @property\n    def _weight(self):\n        return 1\n",
+        &["@property\n    def _weight"],
+    );
+    has(
+        Python,
+        "def put(x):\n    pass\n",
+        "put",
+        "def put(x):\n    return list(map(weigh, x))\n\ndef weigh(y):\n    return y\n",
+        &["def weigh(y):"],
+    );
+    has(
+        Rust,
+        "fn put(x: &str) -> usize {\n}\n",
+        "put",
+        "fn put(x: &str) -> usize {\n    let one: Weight = x.into();\n    one.0\n}\n\nstruct Weight(usize);\n\nimpl From<&str> for Weight {\n    fn from(s: &str) -> Self {\n        Weight(s.len())\n    }\n}\n",
+        &["struct Weight(usize);"],
+    );
+    has(
+        Go,
+        "package p\n\ntype Box struct{}\n\nfunc (b Box) Put(x int) int {\n}\n",
+        "Box.Put",
+        "func (b Box) Put(x int) int {\n\treturn b.weigh(x)\n}\n\nfunc (b Box) weigh(x int) int {\n\treturn x\n}\n",
+        &["func (b Box) weigh(x int) int {"],
+    );
+    // Known names are not waited for.
+    let function = target("def put(x):\n    pass\n", Python, "put").requested();
+    let (text, ended) = function.read("```python\ndef put(x):\n    return [y for y in sorted(x)]\n\nprint(", false);
+    assert!(!ended && text.contains("sorted"), "{text}");
+    assert!(function.read("```python\ndef put(x):\n    return [y for y in sorted(x)]\n\nprint(put(1))\n", false).1);
+}
+
+#[test]
+fn a_method_may_stand_without_its_class() {
+    use Language::{JavaScript, Python, TypeScript};
+    let file = "class Box {\n  put(x) {\n  }\n\n  get size() {\n  }\n}\n";
+    let helped = "    this.#weigh(x);\n    return this;\n  }\n\n  #weigh(x) {\n    if (x) {\n      throw x;\n    }\n  }\n";
+    all_read(&[
+        (JavaScript, file, "Box.put", "put(x) {\n  return this;\n}\n", "    return this;\n  }\n"),
+        (JavaScript, file, "Box.put", "  put(x) {\n    return this;\n  }\n", "    return this;\n  }\n"),
+        (JavaScript, file, "Box.size", "get size() {\n  return 1;\n}\n", "    return 1;\n  }\n"),
+        (
+            JavaScript,
+            file,
+            "Box.put",
+            "// Puts.\nput(x) {\n  this.#weigh(x);\n  return this;\n}\n\n#weigh(x) {\n  if (x) {\n    throw x;\n  }\n}\n\nconst box = new Box();\nbox.put(1);\n",
+            helped,
+        ),
+        (
+            TypeScript,
+            "class Box {\n  put(x: number): this {\n  }\n}\n",
+            "Box.put",
+            "public put(x: number): this {\n  return this;\n}\n",
+            "    return this;\n  }\n",
+        ),
+        (
+            Python,
+            "class Box:\n    def put(self, x):\n        pass\n",
+            "Box.put",
+            "def put(self, x):\n    return self._weigh(x)\n\ndef _weigh(self, x):\n    return x\n",
+            "        return self._weigh(x)\n\n    def _weigh(self, x):\n        return x\n",
+        ),
+    ]);
+}
+
+#[test]
+fn parameters_with_defaults_that_the_answer_adds() {
+    use Language::{JavaScript, Python};
+    all_read(&[
+        (
+            Python,
+            "def cut(text):\n    pass\n",
+            "cut",
+            "def cut(text: str, *, at: str = ',', keep=()):\n    return text.split(at)\n",
+            "    at = ','\n    return text.split(at)\n",
+        ),
+        (
+            Python,
+            "def ways(n):\n    pass\n",
+            "ways",
+            "def ways(n, seen={}):\n    if n not in seen:\n        seen[n] = ways(n - 1, seen)\n    return seen[n]\n",
+            "    def ways(n, seen={}):\n        if n not in seen:\n            seen[n] = ways(n - 1, seen)\n        return seen[n]\n    return ways(n)\n",
+        ),
+        (
+            JavaScript,
+            "function seek(list, x) {\n}\n",
+            "seek",
+            "function seek(list, x, at = 0) {\n  return list[at] === x ? at : seek(list, x, at + 1);\n}\n",
+            "  function seek(list, x, at = 0) {\n    return list[at] === x ? at : seek(list, x, at + 1);\n  }\n  return seek(list, x);\n",
+        ),
+    ]);
+}

@@ -10,6 +10,7 @@ use std::path::Path;
 use super::imports::{self, Import};
 use crate::code::known;
 use crate::code::outline::{Item, ItemKind, mentioned, outline};
+use crate::code::uses::{self, Uses, uses};
 use crate::code::words::{Word, words};
 use crate::code::{names, rules, text};
 use crate::language::Language;
@@ -33,6 +34,8 @@ struct Piece {
     text: String,
     /// True if it runs when the file is loaded.
     is_run: bool,
+    /// True if it is used as a member of something.
+    is_member: bool,
 }
 
 /// Methods by which a statement fills a table.
@@ -69,7 +72,7 @@ impl Around<'_> {
     /// The code behind the function in a candidate.
     pub fn behind(&self, body: &str, rest: &str) -> Beside {
         if rest.trim().is_empty() {
-            return self.needed(body, Vec::new(), Vec::new());
+            return self.needed((self.head, body), Vec::new(), Vec::new());
         }
         let (members, top) = rest.split_at(self.members_end(rest));
         let mut pieces = Vec::new();
@@ -81,11 +84,11 @@ impl Around<'_> {
                 Language::JavaScript | Language::TypeScript | Language::Go => ("class A {\n", "}\n"),
             };
             let class = [open, members, close].concat();
-            pieces.extend(self.pieces(&class, &outline(self.language, &class), Some(0), Part::Member));
+            pieces.extend(self.pieces(&class, &outline(self.language, &class), Some(0), |_| Part::Member));
         }
         let items = outline(self.language, top);
-        pieces.extend(self.pieces(top, &items, None, Part::Helper));
-        self.needed(body, pieces, self.decorators(top, &items))
+        pieces.extend(self.pieces(top, &items, None, |_| Part::Helper));
+        self.needed((self.head, body), pieces, self.decorators(top, &items))
     }
 
     /// The code around the function in an answer, where its body begins at byte `at`. Of code that may go on
@@ -99,11 +102,30 @@ impl Around<'_> {
         let class = own.and_then(|own| items[own].parent).filter(|_| !self.outer.is_empty());
         let mut pieces = Vec::new();
         if let Some(class) = class {
-            pieces.extend(self.pieces(code, &items, Some(class), Part::Member));
+            pieces.extend(self.pieces(code, &items, Some(class), |_| Part::Member));
         }
-        pieces.extend(self.pieces(code, &items, None, Part::Helper));
+        // A method without its class has its helpers beside it.
+        let is_bare = class.is_none() && !self.outer.is_empty();
+        let is_method = |item: &Item| is_bare && self.takes_self(item, &code[item.range.clone()]);
+        let part = |item: &Item| if is_method(item) { Part::Member } else { Part::Helper };
+        pieces.extend(self.pieces(code, &items, None, part));
         let decorators = own.map_or_else(Vec::new, |own| self.decorators(code, &items[own..=own]));
-        self.needed(body, pieces, decorators)
+        let head = items.iter().rfind(|item| item.range.contains(&at)).map_or("", |item| &code[item.range.start..at]);
+        self.needed((&[self.head, "\n", head].concat(), body), pieces, decorators)
+    }
+
+    /// Returns true if a function is written like a member of a class.
+    fn takes_self(&self, item: &Item, text: &str) -> bool {
+        let begin = match self.language {
+            Language::Python => "def",
+            Language::Rust => "fn",
+            Language::JavaScript | Language::TypeScript | Language::Go => return false,
+        };
+        let words = words(self.language, text);
+        let rest = words.iter().skip_while(|word| word.name() != Some(begin)).skip_while(|word| !word.is('('));
+        let first = rest.skip(1).filter_map(Word::name).find(|name| *name != "mut");
+        let is_static = text.trim_start().starts_with("@staticmethod");
+        item.kind == ItemKind::Function && (is_static || matches!(first, Some("self" | "cls")))
     }
 
     /// Returns true if a text is more than comments, which may be inside of the piece before it.
@@ -134,13 +156,15 @@ impl Around<'_> {
         rest.split_inclusive('\n').take_while(is_inside).map(str::len).sum()
     }
 
-    fn pieces(&self, code: &str, items: &[Item], parent: Option<usize>, part: Part) -> Vec<Piece> {
+    fn pieces(&self, code: &str, items: &[Item], parent: Option<usize>, part: impl Fn(&Item) -> Part) -> Vec<Piece> {
         let mut found = Vec::new();
         for item in items.iter().filter(|item| item.parent == parent) {
+            let part = part(item);
             let whole = &code[item.range.clone()];
             if item.kind == ItemKind::Import && parent.is_none() {
                 for import in imports::read(self.language, whole, &item.names) {
-                    found.push(Piece { part: Part::Import, names: import.names, text: import.text, is_run: false });
+                    let (names, text) = (import.names, import.text);
+                    found.push(Piece { part: Part::Import, names, text, is_run: false, is_member: false });
                 }
                 continue;
             }
@@ -150,10 +174,27 @@ impl Around<'_> {
             let text: String = whole.split_inclusive('\n').map(moved).collect();
             let text = text.trim_end().to_owned() + "\n";
             let is_init = self.language == Language::Go && item.names.iter().any(|name| name == "init");
-            let is_run = part == Part::Helper && (item.kind == ItemKind::Other || is_init);
-            found.push(Piece { part, names: item.names.clone(), text, is_run });
+            let is_run = part == Part::Helper && (item.kind == ItemKind::Other && self.runs(&text) || is_init);
+            let code = words(self.language, &text).into_iter().filter(|word| *word != Word::End).nth(1);
+            let is_method = self.language == Language::Go && code.is_some_and(|word| word.is('('));
+            let is_member = part == Part::Member || item.kind == ItemKind::Function && is_method;
+            found.push(Piece { part, names: item.names.clone(), text, is_run, is_member });
         }
         found
+    }
+
+    /// Returns true if a statement is more than a type or a constant that nothing computes.
+    fn runs(&self, text: &str) -> bool {
+        let words = words(self.language, text);
+        let skipped = |word: &str| matches!(word, "export" | "default" | "declare");
+        let first = words.iter().filter_map(Word::name).find(|word| !skipped(word));
+        let is_type = matches!(first, Some("const" | "enum" | "interface" | "type"));
+        match self.language {
+            Language::Rust => false,
+            Language::Go => !is_type,
+            Language::TypeScript => !is_type || first == Some("const"),
+            Language::Python | Language::JavaScript => true,
+        }
     }
 
     /// The decorators above the function in `items` that its file does not have.
@@ -170,20 +211,24 @@ impl Around<'_> {
         above.into_iter().filter(|line| !self.head.contains(line)).map(str::to_owned).collect()
     }
 
-    /// The pieces that the body needs and the file does not have, and imports of the library.
-    fn needed(&self, body: &str, mut pieces: Vec<Piece>, decorators: Vec<String>) -> Beside {
+    /// The pieces that the body needs and the file does not have, and imports of the library. `head`: the heads
+    /// that the function has, in its file and in the answer.
+    fn needed(&self, (head, body): (&str, &str), mut pieces: Vec<Piece>, decorators: Vec<String>) -> Beside {
         let mut code = [body, &decorators.join("\n")].join("\n");
-        let mut used = names(self.language, &code);
+        let mut used = self.uses(&code, head);
         let mut beside = Beside { decorators, ..Beside::default() };
         let defined = if pieces.is_empty() { HashSet::new() } else { self.defined() };
-        pieces.retain(|piece| !piece.names.iter().any(|name| name == self.name));
+        pieces.retain(|piece| !piece.names.iter().any(|name| name == self.name) && !self.is_example(piece));
         let mut kept = vec![false; pieces.len()];
         // Keywords may stand among the names of a statement.
         let builtins = rules::of(self.language).known.builtins;
-        let is_wanted = |piece: &Piece, used: &HashSet<String>| {
+        let is_wanted = |piece: &Piece, used: &Uses| {
             let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'));
-            let is_new = |name: &String| used.contains(name) && !defined.contains(name) && is_name(name);
-            piece.names.iter().any(|name| is_new(name) && !builtins.contains(&name.as_str()))
+            let is_key = |name: &str| self.language == Language::Go && used.keys.contains(name);
+            let is_alone = |name: &str| piece.part != Part::Member && (used.alone.contains(name) || is_key(name));
+            let is_used = |name: &str| is_alone(name) || piece.is_member && used.members.contains(name);
+            let is_new = |name: &str| is_used(name) && is_name(name) && !builtins.contains(&name);
+            piece.names.iter().any(|name| !defined.contains(name) && is_new(name.trim_start_matches('#')))
         };
         let mut tables: HashSet<String> = HashSet::new();
         loop {
@@ -191,7 +236,7 @@ impl Around<'_> {
             let Some(at) = (0..pieces.len()).find(|&at| !kept[at] && is_next(&pieces[at])) else { break };
             kept[at] = true;
             tables.extend(pieces[at].names.iter().filter(|_| pieces[at].is_run).cloned());
-            used.extend(names(self.language, &pieces[at].text));
+            used.extend(uses(self.language, &pieces[at].text, &HashSet::new(), &[]));
             code += &pieces[at].text;
         }
         let is_known = |name: &str| {
@@ -209,6 +254,54 @@ impl Around<'_> {
         }
         beside.imports.extend(library.iter().flat_map(|text| imports::of_text(self.language, text)));
         beside
+    }
+
+    /// The names that the inside of the function uses and neither it nor a head of it binds.
+    fn uses(&self, body: &str, head: &str) -> Uses {
+        let mut this = vec!["self", "cls", "this", "Self"];
+        let words = words(self.language, head);
+        if self.language == Language::Go {
+            let receivers = words.windows(3).filter(|three| three[0].name() == Some("func") && three[1].is('('));
+            this.extend(receivers.filter_map(|three| three[2].name()));
+        }
+        uses(self.language, body, &uses::bound_in(self.language, head), &this)
+    }
+
+    /// Returns true if a piece shows how the function is used: it runs, and names the function.
+    fn is_example(&self, piece: &Piece) -> bool {
+        if !piece.is_run {
+            return false;
+        }
+        let is_main = self.language == Language::Python && piece.text.trim_start().starts_with("if __name__");
+        is_main || uses(self.language, &piece.text, &HashSet::new(), &[]).alone.contains(self.name)
+    }
+
+    /// Returns true if the body names nothing that may still come: everything is in the language, its library,
+    /// the file, or an import.
+    pub fn is_all_known(&self, (head, body): (&str, &str), beside: &Beside) -> bool {
+        // A type may get methods further down, and a table its lines.
+        let helpers = outline(self.language, &beside.helpers.concat());
+        if !beside.members.is_empty() || helpers.iter().any(|item| item.kind != ItemKind::Function) {
+            return false;
+        }
+        let known = &rules::of(self.language).known;
+        let file: HashSet<String> = names(self.language, self.known).into_iter().chain(self.paths()).collect();
+        let is_there = |name: &str| file.contains(name) || self.package().contains(name);
+        let is_of_language = |name: &str| {
+            let own = |path: &&str| path.rsplit(known.separator).next() == Some(name);
+            known.builtins.contains(&name) || uses::is_word(self.language, name) || known.library.iter().any(own)
+        };
+        let is_imported = |name: &str| beside.imports.iter().any(|import| import.names.iter().any(|n| n == name));
+        let is_helper = |name: &str| helpers.iter().any(|item| item.names.iter().any(|own| own == name));
+        let mut used = self.uses(body, &[self.head, "\n", head].concat());
+        for helper in &beside.helpers {
+            used.extend(uses(self.language, helper, &HashSet::new(), &[]));
+        }
+        let is_alone_known =
+            |name: &str| is_of_language(name) || is_imported(name) || is_helper(name) || is_there(name);
+        let is_any = self.imports_unnamed();
+        used.alone.iter().all(|name| name == self.name || is_any || is_alone_known(name))
+            && used.own.iter().all(|name| name == self.name || is_there(name))
     }
 
     /// Returns true if a piece changes one of these tables when the file is loaded, as a loop behind `TABLE =
