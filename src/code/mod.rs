@@ -133,8 +133,9 @@ pub fn trim_candidate(language: Language, indent: usize, text: &str) -> String {
 /// with one has its own form.
 pub fn normalise(language: Language, text: &str) -> String {
     let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if text.replace("\r\n", "\n").contains(is_odd) {
-        return text.to_owned();
+    let plain = text.replace("\r\n", "\n");
+    if plain.contains(is_odd) {
+        return plain;
     }
     (rules::of(language).normalise)(text)
 }
