@@ -472,7 +472,8 @@ fn helpers_behind_the_function_are_waited_for() {
 fn a_method_may_stand_without_its_class() {
     use Language::{JavaScript, Python, TypeScript};
     let file = "class Box {\n  put(x) {\n  }\n\n  get size() {\n  }\n}\n";
-    let helped = "    this.#weigh(x);\n    return this;\n  }\n\n  #weigh(x) {\n    if (x) {\n      throw x;\n    }\n  }\n";
+    let helped =
+        "    this.#weigh(x);\n    return this;\n  }\n\n  #weigh(x) {\n    if (x) {\n      throw x;\n    }\n  }\n";
     all_read(&[
         (JavaScript, file, "Box.put", "put(x) {\n  return this;\n}\n", "    return this;\n  }\n"),
         (JavaScript, file, "Box.put", "  put(x) {\n    return this;\n  }\n", "    return this;\n  }\n"),
