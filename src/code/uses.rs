@@ -181,9 +181,9 @@ fn declared(language: Language, list: &[Word]) -> Vec<&str> {
     let parts = parts(language, list);
     if language == Language::Go {
         let is_type = |name: &str| matches!(name, "func" | "map" | "chan" | "interface" | "struct");
-        let first = |part: &&[Word]| part.first().and_then(Word::name).filter(|name| !is_type(name)).is_some();
+        let first = |part: &&[Word]| part.first().and_then(Word::name).is_some_and(|name| !is_type(name));
         let is_named = |part: &&[Word]| first(part) && part.get(1).is_some_and(|next| !next.is('.'));
-        if !parts.iter().any(|part| is_named(part)) {
+        if !parts.iter().any(is_named) {
             return Vec::new();
         }
         return parts.iter().filter_map(|part| part.first().and_then(Word::name)).collect();

@@ -348,11 +348,7 @@ impl World {
                 self.retarget(ask, move |targets, job| targets.at(job, &path, &name, line).map(Some));
             }
             Effect::NextTarget { ask } => self.retarget(ask, Targets::next),
-            Effect::Retarget { job } => {
-                self.keeping.leave();
-                self.shown = None;
-                self.adopt(job);
-            }
+            Effect::Retarget { job } => self.leave_for(job),
             Effect::Watch(on) => {
                 let sender = self.sender.clone();
                 let tell = move |touched| sender.send(Incoming::App(Msg::Touched(touched))).is_ok();
@@ -399,6 +395,13 @@ impl World {
             let read = move || source.read_ahead(job.prompt_for(&source.window()));
             let _ = thread::Builder::new().name("read ahead".into()).spawn(read);
         }
+    }
+
+    /// Goes on with another function.
+    fn leave_for(&mut self, job: Arc<Job>) {
+        self.keeping.leave();
+        self.shown = None;
+        self.adopt(job);
     }
 
     /// The job whose files are as they are now.

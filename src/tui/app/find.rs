@@ -95,7 +95,7 @@ pub fn next(state: &mut State, by: isize) {
             state.say(words);
             // From its last place to its first one.
             let is_partly_seen = |seen: &&Seen| !seen.places.iter().all(|place| seen.view.shows(place));
-            if let Some(first) = seen.as_ref().filter(is_partly_seen).and_then(|seen| seen.from_end(by)) {
+            if let Some(first) = seen.as_ref().filter(is_partly_seen).and_then(|seen| seen.wrapped(by)) {
                 show(state, first);
             }
         }
@@ -142,7 +142,7 @@ pub fn search(state: &mut State) {
     if has(run, run.focus, &text) {
         let seen = Seen::of_focused(state);
         let is_out = |seen: &&Seen| !seen.places.iter().any(|place| seen.view.shows(place));
-        let first = seen.as_ref().filter(is_out).and_then(|seen| seen.next(1).or_else(|| seen.from_end(1)));
+        let first = seen.as_ref().filter(is_out).and_then(|seen| seen.next(1).or_else(|| seen.wrapped(1)));
         if let Some(first) = first {
             show(state, first);
         }
@@ -300,11 +300,11 @@ impl Seen {
     /// The view with the first place, or the last one, unless that is seen already.
     fn first(&self, by: isize) -> Option<View> {
         let first = if by > 0 { self.places.first() } else { self.places.last() };
-        first.filter(|place| !self.view.shows(place)).and_then(|_| self.from_end(by))
+        first.filter(|place| !self.view.shows(place)).and_then(|_| self.wrapped(by))
     }
 
     /// The view with the first place, or the last one.
-    fn from_end(&self, by: isize) -> Option<View> {
+    fn wrapped(&self, by: isize) -> Option<View> {
         if by > 0 {
             return Some(self.down_from(self.places.first()?.row));
         }
@@ -366,7 +366,7 @@ mod tests {
     /// Two long bodies that have the text in these lines.
     fn long(lines: &[usize]) -> [String; 2] {
         let line = |at: usize| if lines.contains(&at) { "needle()".to_owned() } else { format!("step({at})") };
-        let body: String = (0..100).map(|at| format!("    {}\n", line(at))).collect();
+        let body = (0..100).map(|at| format!("    {}", line(at))).collect::<Vec<_>>().join("\n") + "\n";
         [0, 1].map(|candidate| format!("{body}    return {candidate}\n"))
     }
 
