@@ -365,12 +365,6 @@ fn did_not_come_up(run: &Run) -> TrialError {
 /// The end of the process is judged first, then the report.
 fn of_process(evidence: &Evidence, limits: &Limits) -> (Status, String) {
     match limit(evidence.run.ended, limits) {
-        Some((Status::Timeout, hit)) => {
-            // A driver says where the code is shortly before its time is over.
-            let place = evidence.run.output.lines().rev().find_map(|line| line.strip_prefix("still running: "));
-            let place = place.map_or(String::new(), |place| format!(", in {}", clean_line(place, COLUMNS)));
-            (Status::Timeout, hit + &place)
-        }
         Some(hit) => hit,
         None if evidence.run.ended == Ended::Cancelled => (Status::Killed, "cancelled".to_owned()),
         None => of_report(evidence),

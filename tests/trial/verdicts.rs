@@ -252,17 +252,6 @@ fn code_that_uses_what_nobody_asked_for_is_marked() {
 }
 
 #[test]
-fn a_timeout_says_where_the_code_was() {
-    let Some(runner) = runner() else { return };
-    let program = "def f(x):\n    n = 0\n    while x:\n        n += 1\n    return n\n";
-    for tests in ["assert f(1) == 1\n", "from doubling import f\n\ndef test_f():\n    assert f(1) == 1\n"] {
-        let verdict = run(runner, &trial(program, file(tests), limits(4.0)));
-        let begins = verdict.message.starts_with("no result after 4 s, in f (doubling.py:");
-        assert!(verdict.status == Status::Timeout && begins, "{:?}: {}", verdict.status, verdict.message);
-    }
-}
-
-#[test]
 fn a_tests_file_that_does_not_parse_is_refused_beforehand() {
     let Some(runner) = runner() else { return };
     let error =

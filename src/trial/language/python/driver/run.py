@@ -1,7 +1,7 @@
 # The driver: runs the tests of a project inside the sandbox, with pytest if tests or project require it, else
 # with unittest and doctest. Reports each test by name.
 from re import search, sub
-from signal import ITIMER_REAL, ITIMER_VIRTUAL, SIGALRM, SIGVTALRM, setitimer, signal
+from signal import ITIMER_REAL, SIGALRM, setitimer, signal
 from tempfile import mkdtemp
 from time import monotonic, sleep
 from _thread import allocate_lock, start_new_thread
@@ -111,19 +111,6 @@ class Run:
         self.tests, self.complaints, self.missing, self.runner = {}, [], "", ""
         self.stand_in = None
         self.noticed, self.lock, self.pid = False, allocate_lock(), os.getpid()
-        # Of computing: a thread that waits would be one that tests see.
-        self.error = os.dup(2)
-        signal(SIGVTALRM, self.late)
-        setitimer(ITIMER_VIRTUAL, 1.6 * request["seconds"])
-
-    def late(self, number, frame):
-        """Says where the code is shortly before the time of the tests is over."""
-        code = os.path.realpath(self.request["file"])
-        while frame is not None and os.path.realpath(frame.f_code.co_filename) != code:
-            frame = frame.f_back
-        if frame is not None:
-            where = frame.f_code.co_name, os.path.basename(code), frame.f_lineno
-            write(self.error, ("\nstill running: %s (%s:%d)\n" % where).encode())
 
     def begin(self, test):
         if self.stand_in is not None:
