@@ -43,6 +43,7 @@ pub struct RequestedFunction {
 }
 
 /// Body of the function, as far as an answer has it.
+#[derive(Default)]
 struct ExtractedBody {
     text: String,
     /// True if it is complete.
@@ -59,11 +60,12 @@ struct ExtractedBody {
 }
 
 /// How the dotted name of a function compares to the requested one. Their last parts are equal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     /// It is in another class.
     Other,
     /// It is in none.
+    #[default]
     Bare,
     Exact,
 }
@@ -176,15 +178,7 @@ impl RequestedFunction {
         if whole {
             return self.of_functions(&class, &(rules::of(self.language).functions)(&class), whole);
         }
-        Some(ExtractedBody {
-            text: String::new(),
-            ended: false,
-            finished: false,
-            named: true,
-            fit: Fit::Bare,
-            lacks: Vec::new(),
-            alone: String::new(),
-        })
+        Some(ExtractedBody { named: true, ..ExtractedBody::default() })
     }
 
     /// The function among those of a block of code.
@@ -215,8 +209,7 @@ impl RequestedFunction {
         let body = self.with_parameters(head, body, whole || ended);
         // Another function of this name may follow.
         if !whole && fit < Fit::Exact {
-            let (text, alone, lacks) = (String::new(), String::new(), Vec::new());
-            return Some(ExtractedBody { text, ended: false, finished: this.finished, named, fit, lacks, alone });
+            return Some(ExtractedBody { finished: this.finished, named, fit, ..ExtractedBody::default() });
         }
         let (mut text, mut alone, mut lacks) = (String::new(), String::new(), Vec::new());
         if let Some(rest) = self.without_typed(&body) {

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::uses;
 use super::words::{Word, words};
 use crate::language::Language;
 
@@ -13,7 +14,8 @@ use crate::language::Language;
 /// names in the function's head, which are never locals.
 pub fn without_local_names(language: Language, body: &str, is_outer: impl Fn(&str) -> bool) -> String {
     let words = words(language, body);
-    let bound = bound(language, &words);
+    let lines = uses::statements(language, body);
+    let bound = bound(language, &lines);
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let (mut out, mut open): (String, Vec<char>) = (String::new(), Vec::new());
     for (at, word) in words.iter().enumerate() {
@@ -68,70 +70,10 @@ fn is_label(language: Language, words: &[Word], at: usize, open: &[char]) -> boo
     inside == Some('{') && begins && (is(after, ',') || is(after, '}') || is(after, ':'))
 }
 
-/// Names that code binds.
+/// Names that code binds, where words show it.
 pub(super) fn bound(language: Language, words: &[Word]) -> HashSet<&str> {
-    if language == Language::Python { python(words) } else { braces(language, words) }
+    if language == Language::Python { uses::python_locals(words) } else { braces(language, words) }
 }
-
-/// Names that Python code binds: targets of assignments, loops, `as`, `:=`, parameters of inner functions.
-fn python(words: &[Word]) -> HashSet<&str> {
-    let mut bound = HashSet::new();
-    let mut excluded = HashSet::new();
-    for line in words.split(|word| *word == Word::End) {
-        let mut depth = 0_usize;
-        let mut targets: Vec<&str> = Vec::new();
-        let listed = line.first().is_some_and(|first| first.is('(') || first.is('['));
-        let mut is_target = true;
-        for (at, word) in line.iter().enumerate() {
-            let next = |mark| line.get(at + 1).is_some_and(|word| word.is(mark));
-            let member = at > 0 && line[at - 1].is('.');
-            match word {
-                Word::Mark('(' | '[' | '{') => depth += 1,
-                Word::Mark(')' | ']' | '}') => depth = depth.saturating_sub(1),
-                // `=` of an assignment, not of a comparison or a keyword argument.
-                Word::Mark('=') if depth == 0 && is_target && !next('=') => {
-                    let compares = at > 0 && matches!(line[at - 1], Word::Mark('=' | '!' | '<' | '>'));
-                    if compares {
-                        is_target = false;
-                    } else {
-                        bound.extend(targets.drain(..));
-                    }
-                }
-                Word::Name(name) => match name.as_str() {
-                    "for" => bound.extend(names_until(&line[at + 1..], "in")),
-                    "as" => bound.extend(line.get(at + 1).and_then(Word::name)),
-                    "lambda" => bound.extend(parameters(&line[at + 1..], ':')),
-                    "def" => {
-                        bound.extend(line.get(at + 1).and_then(Word::name));
-                        bound.extend(parameters(line.get(at + 3..).unwrap_or_default(), ')'));
-                    }
-                    "global" | "nonlocal" => excluded.extend(line[at + 1..].iter().filter_map(Word::name)),
-                    name if !member && next(':') && line.get(at + 2).is_some_and(|word| word.is('=')) => {
-                        bound.insert(name);
-                    }
-                    // `x: int = 1` and `x, (y, z) = ...`; not `x[0] = ...`.
-                    name if !member
-                        && is_target
-                        && !next('[')
-                        && !next('.')
-                        && !next('(')
-                        && (depth == 0 || listed) =>
-                    {
-                        targets.push(name);
-                    }
-                    _ => {}
-                },
-                _ => {}
-            }
-        }
-    }
-    bound.retain(|name| !excluded.contains(name) && !KEYWORDS.contains(name));
-    bound
-}
-
-/// Words that stand in front of an assignment without being bound by it.
-const KEYWORDS: &[&str] =
-    &["self", "cls", "_", "if", "else", "while", "with", "and", "or", "not", "in", "is", "return"];
 
 /// The names up to the word `end`.
 fn names_until<'a>(words: &'a [Word], end: &'a str) -> impl Iterator<Item = &'a str> {

@@ -1,7 +1,7 @@
 //! The names that a piece of code takes from around it.
 //!
-//! Works on words, so also on text that no grammar reads. Wider than the locals of `locals.rs`: parameters,
-//! patterns and the bindings of inner functions count as well.
+//! Works on words, so also on text that no grammar reads. With braces wider than the locals of `locals.rs`,
+//! which have to be certain: parameters, patterns and the bindings of inner functions count as well.
 
 use std::collections::HashSet;
 
@@ -95,7 +95,7 @@ pub(super) fn bound_in(language: Language, code: &str) -> HashSet<String> {
 }
 
 /// The words of code, with line ends only between statements.
-fn statements(language: Language, code: &str) -> Vec<Word> {
+pub(super) fn statements(language: Language, code: &str) -> Vec<Word> {
     let mut open: Vec<char> = Vec::new();
     let mut out = words(language, code);
     out.retain(|word| {
@@ -112,12 +112,14 @@ fn statements(language: Language, code: &str) -> Vec<Word> {
 
 fn bound(language: Language, words: &[Word]) -> HashSet<&str> {
     let mut bound = if language == Language::Python { python(words) } else { braces(language, words) };
-    let is_local = |name: &&str| {
-        !matches!(*name, "mut" | "ref" | "_" | "self" | "cls" | "this" | "if" | "else" | "async" | "lambda")
-            && !name.starts_with(|c: char| c.is_ascii_digit())
-    };
     bound.retain(is_local);
     bound
+}
+
+/// Returns true unless a word among bound names is none.
+fn is_local(name: &&str) -> bool {
+    !matches!(*name, "mut" | "ref" | "_" | "self" | "cls" | "this" | "if" | "else" | "async" | "lambda")
+        && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// The words between a bracket at `open` and the one that closes it.
@@ -208,8 +210,22 @@ fn of_pattern(language: Language, pattern: &[Word]) -> Vec<&str> {
     (0..pattern.len()).filter(binds).filter_map(|at| pattern[at].name()).filter(is_small).collect()
 }
 
-/// Names that Python code binds.
+/// Names that Python code binds, imports and classes among them.
 fn python(words: &[Word]) -> HashSet<&str> {
+    let mut bound = python_locals(words);
+    let classes = words.windows(2).filter(|two| two[0].name() == Some("class"));
+    bound.extend(classes.filter_map(|two| two[1].name()));
+    for line in words.split(|word| *word == Word::End) {
+        if matches!(line.first().and_then(Word::name), Some("from" | "import")) {
+            bound.extend(line.iter().filter_map(Word::name));
+        }
+    }
+    bound
+}
+
+/// Names that Python code binds and that could as well be others: targets of assignments, loops, `as`, `:=`,
+/// patterns, inner functions and their parameters.
+pub(super) fn python_locals(words: &[Word]) -> HashSet<&str> {
     let (mut bound, mut excluded) = (HashSet::new(), HashSet::new());
     for (at, word) in words.iter().enumerate() {
         let rest = &words[at + 1..];
@@ -219,7 +235,7 @@ fn python(words: &[Word]) -> HashSet<&str> {
                 let list = rest.iter().take_while(|word| word.name() != Some("in") && **word != Word::End);
                 bound.extend(list.filter_map(Word::name));
             }
-            Some("as" | "class") => bound.extend(rest.first().and_then(Word::name)),
+            Some("as") => bound.extend(rest.first().and_then(Word::name)),
             Some("lambda") => bound.extend(declared(Language::Python, until(rest, |word| word.is(':')))),
             Some("def") => {
                 bound.extend(rest.first().and_then(Word::name));
@@ -233,13 +249,13 @@ fn python(words: &[Word]) -> HashSet<&str> {
     }
     for line in words.split(|word| *word == Word::End) {
         match line.first().and_then(Word::name) {
-            Some("from" | "import") => bound.extend(line.iter().filter_map(Word::name)),
+            Some("from" | "import") => {}
             Some("global" | "nonlocal") => excluded.extend(line.iter().filter_map(Word::name)),
             Some("case") => bound.extend(of_pattern(Language::Python, &line[1..])),
             _ => bound.extend(assigned(line)),
         }
     }
-    bound.retain(|name| !excluded.contains(name));
+    bound.retain(|name| !excluded.contains(name) && is_local(name));
     bound
 }
 

@@ -15,8 +15,8 @@
 //!   rest.
 //! - A test is shown whole or not at all. Tests of the project are shown as tests only, never as callers.
 //! - Text behind the function is shown only to models that can fill in (`model/infill.rs`).
-//! - A chat model gets the same text in a code block. `code::RequestedFunction` takes the function and what it
-//!   needs out of its answer while it streams.
+//! - A chat model gets the same text in a code block. `code::RequestedFunction` takes the function and all
+//!   that it needs out of its answer while it streams.
 //! - `eval` brings its own prompts; chat models get them as requests.
 
 pub mod chat;

@@ -50,8 +50,8 @@ fn a_program_has_a_user_a_host_and_a_home() {
     }
 }
 
-/// Named semaphores need `/dev/shm`, and many programs write to `/tmp` by that name. Both are other folders in
-/// each run, and small.
+/// Named semaphores need `/dev/shm`, and many programs write to `/tmp` by that name. Both are other folders
+/// in each run, and small.
 #[test]
 fn folders_in_memory_are_the_runs_own_and_bounded() {
     for (sandbox, folder) in sandboxes().iter().flat_map(|sandbox| ["/dev/shm", "/tmp"].map(|folder| (sandbox, folder)))

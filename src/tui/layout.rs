@@ -444,7 +444,7 @@ fn slots(layout: &mut Layout, rest: Rect, wants: Wants, measure: &Measure) -> bo
     true
 }
 
-/// Columns of `each` panes of equal size, filled with these candidates. A note gets the rows that code leaves.
+/// Columns of `each` panes of equal size, filled with these candidates. Notes get the rows that code leaves.
 fn equal(area: Rect, (columns, each): (usize, usize), of: Range<usize>, wants: Wants, measure: &Measure) -> Vec<Pane> {
     let until = |at: usize| (usize::from(area.height) * at / each) as u16;
     let pane = |(at, candidate): (usize, &usize)| {

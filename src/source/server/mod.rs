@@ -8,8 +8,8 @@
 //!   an error in the server's words.
 //! - Fields of answers are read one by one (`answer`): one of an odd type is as good as absent. The bytes of
 //!   an answer say what it is, not its content type: events, one JSON value or several (`asking`).
-//! - An address is used as it is; one without a path means `/v1`. Where nothing is there, its other reading is
-//!   tried (`Address::other`). A name that is not in the list of models is tried before it is refused.
+//! - An address is used as it is; one without a path means `/v1`. Where nothing is there, its other reading
+//!   is tried (`Address::other`). A name that is not in the list of models is tried before it is refused.
 //! - Without `n`, or at temperature 0, each candidate is a request with its own seed, as are candidates that
 //!   an answer for several leaves out.
 //! - Speeds are told only of texts whose pieces came one after another.

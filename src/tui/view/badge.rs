@@ -126,19 +126,21 @@ pub fn marks(state: &State, index: usize) -> Vec<Badge> {
     if run.marked == Some(index) {
         marks.push(badge("MARKED", Role::Working));
     }
-    let agreement = run.agreement.as_ref().filter(|agreement| agreement.candidates() > 1);
-    if let Some((all, standing)) = agreement.and_then(|of| Some((of.candidates(), of.standing(index)?))) {
+    let Some((agreement, standing)) = run.agreement.as_ref().and_then(|of| Some((of, of.standing(index)?))) else {
+        return marks;
+    };
+    let all = agreement.candidates();
+    if standing.is_broken {
+        // A verdict says so by itself.
+        if !run.testing(index).is_settled() {
+            marks.push(badge("CANNOT BE LOADED", Role::Fail));
+        }
+    } else if all > 1 && agreement.tells() {
         // Agreement is evidence, no verdict, and does not look like one.
         // A candidate that the user has made is none of them.
         let is_alone = standing.agree <= usize::from(candidate.made_of.is_none());
         let words = if is_alone { "alone".to_owned() } else { format!("{} of {all} agree", standing.agree) };
-        if !standing.is_broken && run.agreement.as_ref().is_some_and(|agreement| agreement.tells()) {
-            marks.push(badge(words, Role::Muted));
-        }
-    }
-    let standing = run.agreement.as_ref().and_then(|agreement| agreement.standing(index));
-    if standing.is_some_and(|standing| standing.is_broken) && !run.testing(index).is_settled() {
-        marks.push(badge("CANNOT BE LOADED", Role::Fail));
+        marks.push(badge(words, Role::Muted));
     }
     marks
 }
