@@ -170,6 +170,12 @@ mod tests {
     }
 
     #[test]
+    fn of_code_nothing_disappears() {
+        let dirty = "run()\r    return 1\r\n\ta\u{1b}[2Jb\u{202e}c\0\n";
+        assert_eq!(code(dirty), "run()\u{fffd}    return 1\n\ta\u{fffd}[2Jb\u{fffd}c\u{fffd}\n");
+    }
+
+    #[test]
     fn a_line_is_one_line_and_fits() {
         assert_eq!(clean_line("a\n  b\t\u{1b}[1mc", 80), "a b c");
         assert_eq!(clean_line("abcdef", 4), "abc…");

@@ -342,6 +342,7 @@ pub(in crate::tui) mod tests {
     use std::sync::Arc;
 
     use super::super::fixture::Session;
+    use super::super::state::Question;
     use super::super::{Effect, Msg};
     use super::{Example, gained};
     use crate::agreement::{Agreement, Witness};
@@ -405,6 +406,35 @@ pub(in crate::tui) mod tests {
 
     pub(in crate::tui) fn said(session: &Session) -> &str {
         session.state.notice.as_ref().map_or("", |notice| &notice.text)
+    }
+
+    /// One candidate that cannot be loaded, and one that returns.
+    pub(in crate::tui) fn one_broken() -> Session {
+        let input = Input { callee: "mean".to_owned(), arguments: "[1]".to_owned(), result: None };
+        let shown = "SyntaxError: invalid syntax".to_owned();
+        let broken = Observed { effect: End::Unloaded, shown, ..Observed::default() };
+        let witness = |candidate, observed| Witness { members: vec![candidate], votes: 1, observed: vec![observed] };
+        let all = vec![witness(0, broken), witness(1, returns("1"))];
+        called_as(&["    return (\n", "    return 1\n"].map(str::to_owned), Agreement::of(vec![input].into(), all))
+    }
+
+    #[test]
+    fn wrong_and_broken_candidates_are_asked_about() {
+        let mut session = called();
+        for key in ["b", "2", "esc", "1", "enter"] {
+            session.key(key);
+        }
+        assert_eq!(session.state.question, Some(Question::Take { candidate: 0 }));
+        let why =
+            |session: &Session, candidate| session.state.concern(candidate).map(|[first, second]| first + &second);
+        assert_eq!(why(&session, 0).as_deref(), Some("A gives another answer than yours."));
+        assert_eq!(why(&session, 2), None);
+        let mut session = one_broken();
+        assert_eq!(why(&session, 0).as_deref(), Some("A cannot be loaded.SyntaxError: invalid syntax"));
+        assert_eq!(why(&session, 1), None);
+        session.key("1");
+        session.key("enter");
+        assert_eq!(session.state.question, Some(Question::Take { candidate: 0 }));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::agreement::{Agreement, Witness};
 use crate::engine::Event;
 use crate::job::{self, Job, TestsChoice};
 use crate::trial::{Assurance, Status, Verdict};
-use crate::tui::app::calls::tests::called;
+use crate::tui::app::calls::tests::{called, one_broken};
 use crate::tui::app::fixture::{PROMPT, Session, body};
 use crate::tui::app::{Msg, State, palette_tests, picker, tokens};
 use crate::tui::highlight::Highlights;
@@ -189,6 +189,14 @@ fn a_preview_begins_at_the_function() {
         assert!(scene(&mut session, 80, 24).contains("def rolling_max"), "{}", scene(&mut session, 80, 24));
         session.key("esc");
     }
+}
+
+#[test]
+fn code_that_cannot_be_loaded_is_in_no_group() {
+    let session = one_broken();
+    let has = |candidate, words: &str| badge::marks(&session.state, candidate).iter().any(|mark| mark.text == words);
+    assert!(has(0, "CANNOT BE LOADED") && !has(0, "alone"));
+    assert!(has(1, "alone") && !has(1, "CANNOT BE LOADED"));
 }
 
 /// Of the first that was called nobody knows yet whether others do the same.
