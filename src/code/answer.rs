@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use super::edit::parts::Around;
+use super::pairs;
 use super::rules::{self, Function};
 use super::target::last_name;
 use super::words::{Word, ends_in_string, names, words};
@@ -40,6 +41,8 @@ pub struct RequestedFunction {
     pub path: Option<PathBuf>,
     /// The text from its head to the extracted text, whole lines. Empty if an answer cannot begin with it.
     pub head: String,
+    /// Tells it from others of its name, see [`pairs::kind`].
+    pub kind: String,
 }
 
 /// Body of the function, as far as an answer has it.
@@ -184,7 +187,11 @@ impl RequestedFunction {
     /// The function among those of a block of code.
     fn of_functions(&self, code: &str, functions: &[Function], whole: bool) -> Option<ExtractedBody> {
         let rules = rules::of(self.language);
-        let fits = |f: &&Function| last_name(&f.name) == last_name(&self.name);
+        let is_kind = |f: &&Function| {
+            let kind = pairs::kind(self.language, code, f);
+            self.kind.is_empty() || kind.is_empty() || kind == self.kind
+        };
+        let fits = |f: &&Function| last_name(&f.name) == last_name(&self.name) && is_kind(f);
         let worth = |f: &&Function| (f.finished, !f.declaration, self.fit(&f.name));
         // The first of equal ones.
         let named = functions.iter().rev().filter(fits).max_by_key(worth);
@@ -206,7 +213,7 @@ impl RequestedFunction {
         };
         let body = (rules.reindent)(&body, white, &self.outer, &self.inner);
         let head = &code[line..this.docstring.as_ref().map_or(this.body.start, |doc| doc.start.min(this.body.start))];
-        let body = self.with_parameters(head, body, whole || ended);
+        let body = self.with_receiver(head, self.with_parameters(head, body, whole || ended));
         // Another function of this name may follow.
         if !whole && fit < Fit::Exact {
             return Some(ExtractedBody { finished: this.finished, named, fit, ..ExtractedBody::default() });
@@ -369,6 +376,22 @@ impl RequestedFunction {
         Some(format!("{head}{body}{close}{}return {call}{end}\n", self.inner))
     }
 
+    /// A body of Go that uses another name for the receiver, with a statement that makes it one.
+    fn with_receiver(&self, head: &str, body: String) -> String {
+        let Some((own, new)) = self.receiver(&self.head).zip(self.receiver(head)) else { return body };
+        let is_used = || names(self.language, &body).contains(&new) && !self.parameters(&self.head).contains(&new);
+        if own != new && is_used() { format!("{}{new} := {own}\n{body}", self.inner) } else { body }
+    }
+
+    /// The name of the receiver in a head of Go.
+    fn receiver(&self, head: &str) -> Option<String> {
+        let words = words(self.language, head);
+        let func = words.iter().position(|word| word.name() == Some("func"))?;
+        let name = words.get(func + 2)?.name()?;
+        let is_named = words.get(func + 1)?.is('(') && !words.get(func + 3)?.is(')') && name != "_";
+        (self.language == Language::Go && is_named).then(|| name.to_owned())
+    }
+
     /// The names of the parameters in a head.
     fn parameters(&self, head: &str) -> Vec<String> {
         let words = words(self.language, head);
@@ -448,8 +471,11 @@ impl Target {
         let outer = text::white(&self.text, self.function.start).to_owned();
         let inner = self.body_indent.clone().unwrap_or_else(|| format!("{outer}    "));
         let (typed, known, path) = (self.typed.clone(), self.text.clone(), self.path.clone());
-        let head = self.stub();
-        RequestedFunction { language: self.language, name: self.name.clone(), outer, inner, typed, known, path, head }
+        let (head, language, name) = (self.stub(), self.language, self.name.clone());
+        let around = self.around.last().map_or("", |around| &self.text[around.clone()]);
+        let own = &self.text[self.function.start..self.body.start.max(self.function.start)];
+        let kind = pairs::kind_of(language, last_name(&name), around, own);
+        RequestedFunction { language, name, outer, inner, typed, known, path, head, kind }
     }
 }
 

@@ -32,6 +32,7 @@ mod near;
 mod nodes;
 mod open;
 mod outline;
+mod pairs;
 mod patch;
 mod python;
 mod returned;

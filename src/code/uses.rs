@@ -29,6 +29,11 @@ impl Uses {
         self.members.extend(other.members);
         self.own.extend(other.own);
     }
+
+    /// Returns true if code names it, alone or as a member.
+    pub fn has(&self, name: &str) -> bool {
+        self.alone.contains(name) || self.members.contains(name)
+    }
 }
 
 /// Words in front of a bracket that are no method.

@@ -156,6 +156,7 @@ impl Problem {
                 known: self.prompt.clone(),
                 path: None,
                 head: String::new(),
+                kind: String::new(),
             },
             |target| target.requested(),
         )

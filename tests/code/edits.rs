@@ -356,3 +356,195 @@ fn modules_of_node_are_imported_as_the_file_does() {
     let body = "export function f(p) {\n  return crypto.randomUUID();\n}\n";
     assert_eq!(taken(stub, Language::JavaScript, "f", body), body);
 }
+
+#[test]
+fn only_names_that_a_file_lacks_are_imported() {
+    let file = "use std::fmt;\nuse std::rc::Rc;\n\npub fn f(n: u8) -> Rc<u8> {\n    todo!()\n}\n";
+    let body = "pub fn f(n: u8) -> Rc<u8> {\n    let w: Weak<u8> = Weak::new();\n    println!(\"{:?}\", Wrapping(n));\n    let d: &dyn Debug = &w;\n    Rc::new(n)\n}\n";
+    let answer = format!(
+        "use std::fmt::{{self, Debug}};\nuse std::rc::{{Rc, Weak}};\nuse std::{{rc::Rc as Other, num::Wrapping}};\n\n{body}"
+    );
+    let wanted = format!(
+        "use std::fmt;\nuse std::rc::{{Rc, Weak}};\nuse std::fmt::Debug;\nuse std::{{rc::Rc as Other, num::Wrapping}};\n\n{body}"
+    );
+    assert_eq!(taken(file, Language::Rust, "f", &answer), wanted);
+    let stub = "export function f(p) {\n}\n";
+    let body = "export function f(p) {\n  return [one, two, top, All, p];\n}\n";
+    for (own, new, wanted) in [
+        ("import top from './m';", "import top, { one, two } from './m';", "import top, { one, two } from './m';"),
+        (
+            "import { one } from 'node:os'",
+            "import { one, b as two } from 'os';",
+            "import { one, b as two } from 'node:os'",
+        ),
+        (
+            "import {one} from './m';",
+            "import top, {one, two} from './m';",
+            "import {one} from './m';\nimport top, { two } from './m';",
+        ),
+        (
+            "import * as All from './m';",
+            "import All, { two } from './m';",
+            "import * as All from './m';\nimport { two } from './m';",
+        ),
+        (
+            "import {\n  one,\n} from './m';",
+            "import { one, two } from './m';",
+            "import {\n  one,\n} from './m';\nimport { two } from './m';",
+        ),
+    ] {
+        let program = taken(&format!("{own}\n\n{stub}"), Language::JavaScript, "f", &format!("{new}\n\n{body}"));
+        assert_eq!(program, format!("{wanted}\n\n{body}"), "{own}");
+    }
+    let body = "export function f(p) {\n  const x: Two = one(p);\n  return x;\n}\n";
+    let file = format!("import type {{ One }} from './m';\n\n{stub}");
+    let answer = format!("import type {{ One, Two }} from './m';\nimport {{ one }} from './m';\n\n{body}");
+    let wanted = format!("import type {{ One, Two }} from './m';\nimport {{ one }} from './m';\n\n{body}");
+    assert_eq!(taken(&file, Language::TypeScript, "f", &answer), wanted);
+    let required = "const { one } = require('m');\n\nfunction f(p) {\n}\n";
+    let body = "function f(p) {\n  return one(two(p));\n}\n";
+    let program =
+        taken(required, Language::JavaScript, "f", &format!("const {{ two, one }} = require('m');\n\n{body}"));
+    assert_eq!(program, format!("const {{ one, two }} = require('m');\n\n{body}"));
+    let file = "from os import (path)  # all\nfrom abc import ABC\n\n\ndef f(n):\n    pass\n";
+    let body = "def f(n):\n    return path.join(getcwd(), n), abstractmethod, ABC\n";
+    let answer =
+        format!("from os import path, getcwd\nfrom abc import (\n    ABC,  # a\n    abstractmethod,\n)\n\n{body}");
+    let wanted =
+        format!("from os import (path)  # all\nfrom abc import ABC, abstractmethod\nfrom os import getcwd\n\n\n{body}");
+    assert_eq!(taken(file, Language::Python, "f", &answer), wanted);
+}
+
+#[test]
+fn imports_without_a_name_in_the_body_are_kept_where_it_needs_them() {
+    let file = "pub fn f(n: u8) -> u8 {\n    todo!()\n}\n";
+    let body = "pub fn f(n: u8) -> u8 {\n    let mut s = String::new();\n    stdin().read_to_string(&mut s).unwrap();\n    match n.cmp(&1) {\n        Less => 0,\n        _ => n,\n    }\n}\n";
+    let uses = "use std::cmp::Ordering::{self, *};\nuse std::io::{stdin, Stdin};\nuse std::io::Read;\n";
+    let more = "use std::collections::*;\nuse std::io::Seek;\nuse std::hash::Hasher;\n\n";
+    let program = taken(file, Language::Rust, "f", &format!("{uses}{more}{body}"));
+    assert!(
+        program.contains("Ordering::{self, *};") && program.contains("use std::io::{stdin, Read, Stdin};"),
+        "{program}"
+    );
+    assert!(!program.contains("Seek") && !program.contains("Hasher"), "{program}");
+    let known = "use std::io::Read;\n\npub fn f(n: u8) -> u8 {\n    todo!()\n}\n";
+    assert_eq!(taken(known, Language::Rust, "f", &format!("{uses}{body}")).matches("Read").count(), 1);
+    let file = "def f(n):\n    pass\n";
+    let body = "def f(n):\n    return gcd_of(n) + perm(n)\n";
+    let program = taken(file, Language::Python, "f", &format!("from numbers_of import *\n\n{body}"));
+    assert_eq!(program, format!("from numbers_of import *\n\n\n{body}"));
+    let program = taken(file, Language::Python, "f", "from numbers_of import *\n\ndef f(n):\n    return len(n)\n");
+    assert_eq!(program, "def f(n):\n    return len(n)\n");
+}
+
+#[test]
+fn methods_come_with_their_type() {
+    let file = "package p\n\nfunc F(n int) int {\n\treturn 0\n}\n";
+    let kept =
+        "type pile []int\n\nfunc (p pile) Len() int { return len(p) }\n\nfunc (p *pile) F(n int) int { return n }\n\n";
+    let body = "func F(n int) int {\n\tp := pile{n}\n\treturn len(p)\n}\n";
+    let other = "type heap []int\n\nfunc (h heap) Len() int { return 0 }\n\n";
+    assert_eq!(taken(file, Language::Go, "F", &format!("{kept}{other}{body}")), format!("package p\n\n{kept}{body}"));
+    let file = "pub struct Disc(f64);\n\nimpl Disc {\n    pub fn size(&self) -> f64 {\n        todo!()\n    }\n}\n";
+    let kept = "trait Twice {\n    fn twice(&self) -> f64;\n}\n\nimpl Twice for f64 {\n    fn twice(&self) -> f64 {\n        self * 2.0\n    }\n}\n\nimpl Disc {\n    fn radius(&self) -> f64 {\n        self.0.twice()\n    }\n}\n\n";
+    let own = "impl Disc {\n    pub fn size(&self) -> f64 {\n        self.radius()\n    }\n}\n";
+    let unused = "impl std::fmt::Display for Other {\n    fn fmt(&self) {\n    }\n}\n\n";
+    let program = taken(file, Language::Rust, "Disc.size", &format!("{unused}{kept}{own}"));
+    assert_eq!(program, format!("pub struct Disc(f64);\n\n{kept}{own}"));
+}
+
+#[test]
+fn imports_that_only_the_old_body_used_are_taken_out() {
+    let stub = "func F(n int) (int, error) {\n\treturn 0, errors.New(\"todo\")\n}\n";
+    let body = "func F(n int) (int, error) {\n\treturn strconv.Atoi(\"1\")\n}\n";
+    let plain = "func F(n int) (int, error) {\n\treturn n, nil\n}\n";
+    let file = format!("package p\n\nimport \"errors\"\n\n{stub}");
+    assert_eq!(taken(&file, Language::Go, "F", plain), format!("package p\n\n{plain}"));
+    let program = taken(&file, Language::Go, "F", body);
+    assert_eq!(program, format!("package p\n\nimport (\n\t\"strconv\"\n)\n\n{body}"));
+    let file = format!("package p\n\nimport (\n\t\"errors\"\n\t\"os\"\n)\n\n{stub}\nvar _ = os.Args\n");
+    let wanted = format!("package p\n\nimport (\n\t\"os\"\n)\n\n{plain}\nvar _ = os.Args\n");
+    assert_eq!(taken(&file, Language::Go, "F", plain), wanted);
+    // What the body did not use is left alone, and what other code uses.
+    let file = format!("package p\n\nimport (\n\t\"errors\"\n\t\"os\"\n)\n\n{stub}\nvar E = errors.New(\"e\")\n");
+    assert_eq!(taken(&file, Language::Go, "F", plain), file.replace(stub, plain));
+}
+
+#[test]
+fn another_name_of_the_receiver_is_kept() {
+    let file = "package p\n\ntype S struct{ n int }\n\nfunc (s *S) Add(a int) int {\n\treturn 0\n}\n";
+    let answer = "func (c *S) Add(b int) int {\n\treturn c.n + b\n}\n";
+    let wanted = file.replace("\treturn 0\n", "\tc := s\n\tb := a\n\treturn c.n + b\n");
+    assert_eq!(taken(file, Language::Go, "S.Add", answer), wanted);
+    assert_eq!(
+        taken(file, Language::Go, "S.Add", "func (S) Add(a int) int {\n\treturn a\n}\n"),
+        file.replace("return 0", "return a")
+    );
+}
+
+#[test]
+fn helpers_stand_above_all_of_the_item() {
+    let file = "#![allow(unused)]\n\nimpl<T> Bag<T>\nwhere\n    T: Copy,\n{\n    pub fn first(&self) -> T {\n        todo!()\n    }\n}\n";
+    let helper = "fn top<T: Copy>(all: &[T]) -> T {\n    all[0]\n}\n";
+    let answer = format!(
+        "use std::rc::Rc;\n\n{helper}\nimpl<T> Bag<T>\nwhere\n    T: Copy,\n{{\n    pub fn first(&self) -> T {{\n        let _: Rc<u8>;\n        top(&self.0)\n    }}\n}}\n"
+    );
+    let wanted = file.replace("todo!()", "let _: Rc<u8>;\n        top(&self.0)");
+    let wanted = wanted.replace("impl<T>", &format!("use std::rc::Rc;\n\n{helper}\nimpl<T>"));
+    assert_eq!(taken(file, Language::Rust, "Bag.first", &answer), wanted);
+    let file = "#![allow(unused)]\n\npub fn f(n: u8) -> u8 {\n    todo!()\n}\n";
+    let body = "pub fn f(n: u8) -> u8 {\n    top(&[n])\n}\n";
+    assert_eq!(
+        taken(file, Language::Rust, "f", &format!("{helper}\n{body}")),
+        format!("#![allow(unused)]\n\n{helper}\n{body}")
+    );
+    let heads = "/** Doc. */\nexport function f(a: string): string;\nexport function f(\n  a: number,\n): number;\n";
+    let file = format!("let x = 1;\n\n{heads}export function f(a: any): any {{\n}}\n");
+    let helper = "const twice = (a: any) => {\n  return a + a;\n};\n";
+    let body = "export function f(a: any): any {\n  return twice(a);\n}\n";
+    let program = taken(&file, Language::TypeScript, "f", &format!("{helper}\n{body}"));
+    assert_eq!(program, format!("let x = 1;\n\n{helper}\n{heads}{body}"));
+}
+
+/// The file with the function on a line in it, taken out of an answer.
+fn taken_on_line(file: &str, language: Language, line: usize, answer: &str) -> String {
+    let target = Target::in_text(file, language, &Place::Line(line)).unwrap();
+    let fenced = format!("```\n{answer}```\n");
+    for (at, _) in fenced.match_indices('\n') {
+        let (text, _) = target.requested().read(&fenced[..=at], false);
+        let (whole, _) = target.requested().read(&fenced, true);
+        assert!(whole.starts_with(text.trim_end()), "{text:?} became {whole:?}");
+    }
+    target.splice(&target.requested().read(&fenced, true).0)
+}
+
+#[test]
+fn functions_of_one_name_are_told_apart() {
+    let file = "impl From<u8> for N {\n    fn from(n: u8) -> Self {\n        N(n)\n    }\n}\n\nimpl<'a> From<&'a std::ffi::CStr> for N {\n    fn from(s: &'a CStr) -> Self {\n        todo!()\n    }\n}\n";
+    let answer = file.replace("&'a std::ffi::CStr", "&'a CStr").replace("todo!()", "N(s.len())");
+    assert_eq!(taken_on_line(file, Language::Rust, 9, &answer), file.replace("todo!()", "N(s.len())"));
+    let file = "class A {\n  get n() {\n    return 1;\n  }\n\n  set n(x) {\n  }\n}\n";
+    let answer = file.replace("set n(x) {\n", "set n(x) {\n    this.m = x;\n");
+    assert_eq!(taken_on_line(file, Language::JavaScript, 6, &answer), answer);
+    let file = "class A:\n    @property\n    def n(self):\n        return self.m\n\n    @n.setter\n    def n(self, x):\n        pass\n";
+    let answer = file.replace("        pass\n", "        self.m = x\n");
+    assert_eq!(taken_on_line(file, Language::Python, 7, &answer), answer);
+}
+
+#[test]
+fn fields_and_constants_of_a_class_come_along() {
+    let file = "export class A {\n  f(n: number): number {\n    return 0;\n  }\n}\n";
+    let answer = "export class A {\n  private readonly seen = new Map<number, number>();\n  private other = 1;\n  static STEP = 2; // all\n\n  f(n: number): number {\n    return this.seen.get(n) ?? this.#one(n);\n  }\n\n  #one(n: number): number {\n    return n + A.STEP;\n  }\n}\n";
+    let wanted = "export class A {\n  private readonly seen = new Map<number, number>();\n\n  static STEP = 2; // all\n\n  #one(n: number): number {\n    return n + A.STEP;\n  }\n\n  f(n: number): number {\n    return this.seen.get(n) ?? this.#one(n);\n  }\n}\n";
+    assert_eq!(taken(file, Language::TypeScript, "A.f", answer), wanted);
+    // Fields alone, and one that the file has.
+    let file = "class A {\n  #low = 1;\n\n  f(n) {\n  }\n}\n";
+    let answer = "class A {\n  #low = 2;\n  high = 3;\n\n  f(n) {\n    return this.#low + this.high;\n  }\n}\n";
+    let wanted = "class A {\n  #low = 1;\n\n  high = 3;\n\n  f(n) {\n    return this.#low + this.high;\n  }\n}\n";
+    assert_eq!(taken(file, Language::JavaScript, "A.f", answer), wanted);
+    let file = "impl A {\n    fn f(&self) -> u8 {\n        todo!()\n    }\n}\n";
+    let answer = "impl A {\n    /// Most.\n    const MOST: u8 = 9;\n    const LEAST: u8 = 1;\n\n    fn f(&self) -> u8 {\n        Self::MOST\n    }\n}\n";
+    let wanted =
+        "impl A {\n    /// Most.\n    const MOST: u8 = 9;\n\n    fn f(&self) -> u8 {\n        Self::MOST\n    }\n}\n";
+    assert_eq!(taken(file, Language::Rust, "A.f", answer), wanted);
+}

@@ -132,7 +132,9 @@ pub(super) fn statements<'t>(table: &Table, text: &'t str, tokens: &[Token]) -> 
     let mut depth = 0_usize;
     for (i, token) in tokens.iter().enumerate() {
         let at_border = i == 0 || tokens[i - 1].kind == Kind::Newline && tokens[i - 1].end == token.start;
-        let begins = at_border && depth == 0 && !matches!(token.kind, Kind::Open | Kind::Close | Kind::Newline);
+        let goes_on = || !found.is_empty() && table.heads.goes_on.contains(&token.text(text));
+        let is_mark = matches!(token.kind, Kind::Open | Kind::Close | Kind::Newline);
+        let begins = at_border && depth == 0 && !is_mark && !goes_on();
         match token.kind {
             Kind::Open => depth += 1,
             Kind::Close => depth = depth.saturating_sub(1),
@@ -202,5 +204,17 @@ fn imported<'t>(text: &'t str, tokens: &[Token]) -> Vec<&'t str> {
         let word = tokens[i].kind == Kind::Word || at(i) == "*" && i > 0 && at(i - 1) == ":";
         word && !(at(i + 1) == ":" && at(i + 2) == ":") && at(i + 1) != "as"
     });
-    known.map(at).filter(|w| !["use", "import", "from", "const", "type", "require", "pub"].contains(w)).collect()
+    // `self` stands for the path in front of its list.
+    let name = |i: usize| {
+        let mut depth = 0_usize;
+        let open = (0..i).rev().take_while(|_| at(i) == "self").find(|&i| {
+            depth += usize::from(at(i) == "}");
+            let is_open = at(i) == "{" && depth == 0;
+            depth -= usize::from(at(i) == "{" && depth > 0);
+            is_open
+        });
+        let path = open.and_then(|open| open.checked_sub(3)).filter(|path| at(path + 1) == ":");
+        at(path.unwrap_or(i))
+    };
+    known.map(name).filter(|w| !["use", "import", "from", "const", "type", "require", "pub"].contains(w)).collect()
 }

@@ -42,7 +42,9 @@ fn joined<'t>(text: &'t str, statements: Vec<Statement<'t>>) -> Vec<(Range<usize
     let mut above: Option<usize> = None;
     for statement in statements {
         let start = line_start(text, statement.range.start);
-        if text[statement.range.clone()].starts_with(['#', '@']) && !text[statement.range.clone()].contains('{') {
+        let code = &text[statement.range.clone()];
+        // `#![...]` is about the whole file.
+        if code.starts_with(['#', '@']) && !code.starts_with("#!") && !code.contains('{') {
             above = above.or(Some(start));
             continue;
         }
@@ -75,14 +77,18 @@ impl File<'_> {
         }
         let kind = if statement.import { ItemKind::Import } else { ItemKind::Other };
         let known = if statement.import { &statement.words } else { &statement.names };
-        let names = known.iter().map(|&name| name.to_owned()).collect();
+        // One with signatures alone is no scope.
+        let mut words = statement.words.iter().skip_while(|word| ["pub", "crate", "super", "unsafe"].contains(word));
+        let of_trait = words.next().filter(|word| **word == "trait" && !statement.import).and(words.next());
+        let names = known.iter().chain(of_trait).map(|&name| name.to_owned()).collect();
         self.items.push(Item::whole(kind, self.text, range, names, None));
     }
 
     /// Adds a function or scope with these lines. Returns true if they can be shown in a shorter form.
     fn definition(&mut self, index: usize, range: Range<usize>, parent: Option<usize>) -> bool {
         let (text, this) = (self.text, &self.definitions[index]);
-        let own = this.name.rsplit('.').next().unwrap_or(&this.name);
+        // The mark of a private member is no part of the word.
+        let own = this.name.rsplit('.').next().unwrap_or(&this.name).trim_start_matches('#');
         let head = line_start(text, this.head).max(range.start);
         if head >= this.block.start || this.block.end > range.end {
             return false;

@@ -1,8 +1,12 @@
 //! Imports of a file: read as single statements, and new ones merged into its own in its style.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
+use super::listed;
 use crate::code::outline::{Item, ItemKind, outline};
+use crate::code::rust::TRAITS;
+use crate::code::uses::Uses;
 use crate::language::Language;
 
 /// An import that stands alone.
@@ -26,6 +30,10 @@ pub(super) fn read(language: Language, text: &str, names: &[String]) -> Vec<Impo
     let code = code.trim();
     if code.contains("__future__") {
         return Vec::new();
+    }
+    if let Some(leaves) = listed::leaves(code).filter(|_| language == Language::Rust) {
+        let names = leaves.iter().map(|leaf| listed::rust_name(leaf).to_owned()).collect();
+        return vec![Import { text: code.to_owned(), names }];
     }
     if language != Language::Go {
         return vec![Import { text: code.to_owned(), names: names.to_vec() }];
@@ -65,55 +73,100 @@ pub(super) fn merged(
     top: usize,
     new: &[Import],
 ) -> (Range<usize>, String) {
-    let own =
-        items.iter().filter(|item| item.kind == ItemKind::Import && item.parent.is_none() && item.range.end <= top);
-    let own: Vec<Range<usize>> = own.map(|item| item.range.clone()).collect();
-    let Some((first, last)) = own.first().zip(own.last()) else {
+    let new = &fresh(language, (text, items), new);
+    if new.is_empty() {
+        return (top..top, String::new());
+    }
+    let Some(block) = block(items, top) else {
         let at = place(language, (text, items), top);
         return (at..at, alone(language, text, at, new));
     };
-    let block = first.start..last.end;
     let mut lines: Vec<String> = text[block.clone()].lines().map(str::to_owned).collect();
     for import in new {
-        add(language, &mut lines, import, text);
+        add(language, &mut lines, import);
     }
     (block, lines.join("\n") + "\n")
 }
 
-/// Adds an import to the lines from the first import of a file to its last.
-fn add(language: Language, lines: &mut Vec<String>, import: &Import, text: &str) {
-    match language {
-        Language::Python => {
-            let list = import.text.split_once(" import ").filter(|(_, names)| is_plain(names));
-            let same = list.and_then(|(from, names)| {
-                let is_same = |line: &&mut String| {
-                    line.split_once(" import ").is_some_and(|(own, list)| own == from && is_plain(list))
-                };
-                lines.iter_mut().find(is_same).map(|line| (line, names))
-            });
-            match same {
-                Some((line, names)) => {
-                    let own: Vec<&str> =
-                        line[line.find(" import ").unwrap_or(0) + 8..].split(',').map(str::trim).collect();
-                    let new: Vec<&str> = names.split(',').map(str::trim).filter(|name| !own.contains(name)).collect();
-                    let list: String = new.iter().flat_map(|name| [", ", name]).collect();
-                    line.push_str(&list);
-                }
-                None => lines.push(import.text.clone()),
-            }
-        }
-        Language::Go => add_to_go(lines, import),
-        Language::JavaScript | Language::TypeScript => {
-            lines.extend(in_style(&import.text, text).lines().map(str::to_owned));
-        }
-        Language::Rust => lines.push(import.text.clone()),
-    }
+/// The bytes from the first import of a file to its last, above byte `top`.
+pub(super) fn block(items: &[Item], top: usize) -> Option<Range<usize>> {
+    let mut own =
+        items.iter().filter(|item| item.kind == ItemKind::Import && item.parent.is_none() && item.range.end <= top);
+    let first = own.next()?;
+    Some(first.range.start..own.next_back().unwrap_or(first).range.end)
 }
 
-/// A list of names without a bracket, a comment or another name for one.
-fn is_plain(names: &str) -> bool {
-    names.split(',').all(|name| name.trim().chars().all(|c| c.is_alphanumeric() || c == '_'))
-        && !names.trim().is_empty()
+/// The imports of a Go file without these. Nothing if there are no others.
+pub(super) fn without(block: &str, unused: &[Import]) -> String {
+    let is_unused = |line: &&str| {
+        let line = line.split("//").next().unwrap_or_default().trim();
+        let spec = line.strip_prefix("import").unwrap_or(line).trim();
+        spec.ends_with('"') && unused.iter().any(|import| import.text["import ".len()..].trim() == spec)
+    };
+    let kept: String = block.split_inclusive('\n').filter(|line| !is_unused(line)).collect();
+    let is_there = kept.lines().any(|line| !matches!(line.trim(), "" | "import (" | "import(" | ")"));
+    if is_there { kept } else { String::new() }
+}
+
+/// The imports without the names that the file has, in its style. A name must not be imported twice.
+fn fresh(language: Language, (text, items): (&str, &[Item]), new: &[Import]) -> Vec<Import> {
+    if language == Language::Go {
+        return new.to_vec();
+    }
+    let top = items.iter().filter(|item| item.parent.is_none());
+    let mut has: HashSet<String> = top.flat_map(|item| item.names.iter().cloned()).collect();
+    let mut paths = paths(language, text, items);
+    let mut found = Vec::new();
+    for import in new {
+        let is_script = language.is_kin(Language::JavaScript);
+        let statement = if is_script { in_style(&import.text, text) } else { import.text.clone() };
+        let statements = listed::fresh(language, &statement, &has, &paths);
+        found.extend(statements.into_iter().map(|text| Import { text, names: import.names.clone() }));
+        has.extend(import.names.iter().filter(|name| !matches!(name.as_str(), "*" | "_")).cloned());
+        paths.extend(listed::leaves(&import.text).unwrap_or_default());
+    }
+    found
+}
+
+/// The paths that a Rust file imports at its top.
+pub(super) fn paths(language: Language, text: &str, items: &[Item]) -> HashSet<String> {
+    let is_import = |item: &&Item| item.kind == ItemKind::Import && item.parent.is_none() && language == Language::Rust;
+    let own = items.iter().filter(is_import).flat_map(|item| read(language, &text[item.range.clone()], &item.names));
+    own.flat_map(|import| listed::leaves(&import.text).unwrap_or_default()).collect()
+}
+
+/// The paths of a `use` of Rust that code with these names may need without their own name, and true if it does.
+pub(super) fn unnamed(text: &str, used: &Uses) -> Vec<(String, bool)> {
+    let is_method = |methods: &[&str]| methods.is_empty() || methods.iter().any(|method| used.has(method));
+    let need = |leaf: String| {
+        let path = leaf.split(" as ").next().unwrap_or(&leaf);
+        let name = path.rsplit("::").next().unwrap_or(path);
+        if name == "*" {
+            let of_io = ["Read", "Write", "BufRead", "Seek"];
+            let is_io = path == "std::io::prelude::*";
+            let is_used = TRAITS.iter().any(|(name, methods)| of_io.contains(name) && is_method(methods));
+            let is_sure = if is_io { is_used } else { path.ends_with("prelude::*") };
+            return Some((leaf, is_sure));
+        }
+        let known = TRAITS.iter().find(|(known, _)| *known == name);
+        let is_trait = known.map_or(name.ends_with("Ext"), |(_, methods)| is_method(methods));
+        is_trait.then_some((leaf, true))
+    };
+    listed::leaves(text).unwrap_or_default().into_iter().filter_map(need).collect()
+}
+
+/// Adds an import to the lines from the first import of a file to its last.
+fn add(language: Language, lines: &mut Vec<String>, import: &Import) {
+    if language == Language::Go {
+        return add_to_go(lines, import);
+    }
+    // One with an attribute may not always be there.
+    let is_sure = |at: usize| at == 0 || !lines[at - 1].trim_start().starts_with("#[");
+    let joined = |at: usize| listed::joined(language, &lines[at], &import.text).filter(|_| is_sure(at));
+    match (0..lines.len()).find_map(|at| Some((at, joined(at)?))) {
+        Some((at, line)) => lines[at] = line,
+        None => lines.extend(import.text.lines().map(str::to_owned)),
+    }
 }
 
 /// Adds a path to the list of a Go file. A single import becomes a list.
@@ -230,7 +283,7 @@ fn go_place(text: &str, top: usize) -> usize {
 fn alone(language: Language, text: &str, at: usize, new: &[Import]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for import in new {
-        add(language, &mut lines, import, text);
+        add(language, &mut lines, import);
     }
     let before = if at == 0 { "" } else { "\n" };
     let is_definition =

@@ -1,6 +1,8 @@
 //! A candidate as a change of its file: the body of its function, and what comes with it in its places.
 
 mod imports;
+mod listed;
+mod owned;
 pub(super) mod parts;
 
 use std::cell::OnceCell;
@@ -9,6 +11,7 @@ use std::ops::Range;
 use self::parts::{Around, Beside};
 use super::outline::{Item, ItemKind, outline};
 use super::target::last_name;
+use super::words::names;
 use super::{Target, text};
 use crate::language::Language;
 
@@ -99,7 +102,9 @@ impl Target {
         let mut beside = self.beside(candidate);
         if beside.is_empty() {
             body.text = self.insertion(candidate);
-            return vec![body];
+            let is_go = self.language == Language::Go;
+            let items = if is_go { outline(self.language, &self.text) } else { Vec::new() };
+            return self.without_unused(vec![body], &items);
         }
         let items = outline(self.language, &self.text);
         let place = self.place(&items);
@@ -114,7 +119,7 @@ impl Target {
         let mut edits = Vec::new();
         if !beside.imports.is_empty() {
             let (range, text) = imports::merged(self.language, (&self.text, &items), place.top, &beside.imports);
-            edits.push(Edit { range, text });
+            edits.extend(Some(Edit { range, text }).filter(|edit| !edit.range.is_empty() || !edit.text.is_empty()));
         }
         let blank = if self.language == Language::Python && place.indent.is_empty() { "\n\n" } else { "\n" };
         let mut insert = |at: usize, text: String| edits.push(Edit { range: at..at, text });
@@ -122,6 +127,7 @@ impl Target {
             insert(place.at, indented(helper, &place.indent) + blank);
         }
         let own = text::line_start(&self.text, self.stub.min(self.function.start));
+        let own = self.above_overloads(own);
         for member in &beside.members {
             insert(own, format!("{member}\n"));
         }
@@ -130,7 +136,87 @@ impl Target {
             insert(head, indented(&format!("{decorator}\n"), self.outer()));
         }
         edits.push(body);
+        self.without_unused(edits, &items)
+    }
+
+    /// The changes without the imports of Go that the replaced body alone used: the compiler refuses them.
+    fn without_unused(&self, mut edits: Vec<Edit>, items: &[Item]) -> Vec<Edit> {
+        let old = names(self.language, &self.text[self.body.clone()]);
+        if self.language != Language::Go || old.is_empty() {
+            return edits;
+        }
+        let of_file = imports::of_text(self.language, &self.text).into_iter();
+        let mut may: Vec<_> = of_file.filter(|import| import.names.iter().any(|name| old.contains(name))).collect();
+        if may.is_empty() {
+            return edits;
+        }
+        let new = names(self.language, &applied(&self.text, &edits));
+        may.retain(|import| !import.names.iter().any(|name| new.contains(name)));
+        let Some(block) = imports::block(items, self.body.start).filter(|_| !may.is_empty()) else { return edits };
+        if let Some(edit) = edits.iter_mut().find(|edit| edit.range == block) {
+            edit.text = imports::without(&edit.text, &may);
+            return edits;
+        }
+        let mut edit = Edit { text: imports::without(&self.text[block.clone()], &may), range: block };
+        if edit.text.is_empty() {
+            // One blank line stays.
+            edit.range.end += usize::from(self.text[edit.range.end..].starts_with('\n'));
+        }
+        edits.insert(0, edit);
         edits
+    }
+
+    /// The start of the first of the typed heads above byte `at`, the start of a line, which belong to the function
+    /// of their name below them.
+    fn above_overloads(&self, at: usize) -> usize {
+        if self.language != Language::TypeScript {
+            return at;
+        }
+        let name = last_name(&self.name);
+        let is_head = |line: &str| {
+            let line = line.trim_start();
+            line.match_indices(name).take_while(|_| !name.is_empty()).any(|(front, _)| {
+                let is_word = line[..front].bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b' ');
+                let is_whole = !line[..front].ends_with(|c: char| c.is_alphabetic());
+                is_word && is_whole && line[front + name.len()..].trim_start_matches('?').starts_with(['(', '<'])
+            })
+        };
+        let mut top = at;
+        loop {
+            let above = self.text[..top].trim_end();
+            if !above.ends_with(';') {
+                break;
+            }
+            // A long head stands on several lines.
+            let mut from = text::line_start(&self.text, above.len());
+            let mut lines = 0;
+            while from > 0
+                && !is_head(self.text[from..].lines().next().unwrap_or_default())
+                && lines < 12
+                && !self.text[from..above.len()].contains('}')
+            {
+                from = text::line_start(&self.text, from - 1);
+                lines += 1;
+            }
+            let code = &self.text[from..above.len()];
+            if !is_head(code.lines().next().unwrap_or_default())
+                || code.matches(';').count() > 1
+                || code.contains("=>") && code.contains('{')
+            {
+                break;
+            }
+            top = from;
+        }
+        // Their comments.
+        while top > 0 && top < at {
+            let line = text::line_start(&self.text, top - 1);
+            let begin = self.text[line..].trim_start_matches([' ', '\t']);
+            if !["//", "/*", "*"].iter().any(|mark| begin.starts_with(mark)) {
+                break;
+            }
+            top = line;
+        }
+        top
     }
 
     /// The range of the text that a candidate replaces, and its new text.
@@ -147,7 +233,12 @@ impl Target {
         let lines = |text: &str| text.matches('\n').count();
         let edits = self.edits(candidate);
         let above = edits.iter().filter(|edit| edit.range.end <= self.function.start && edit.range != self.body);
-        above.map(|edit| lines(&edit.text).saturating_sub(lines(&self.text[edit.range.clone()]))).sum()
+        let (mut new, mut old) = (0_usize, 0_usize);
+        for edit in above {
+            new += lines(&edit.text);
+            old += lines(&self.text[edit.range.clone()]);
+        }
+        new.saturating_sub(old)
     }
 
     /// The completed function for a reader, with what comes with it in front.
@@ -186,7 +277,9 @@ impl Target {
         }
         let code = self.text[at.range.clone()].len() - self.text[at.range.clone()].trim_start_matches('\n').len();
         let start = at.range.start + code;
-        Place { top: top.range.start, at: start, indent: text::white(&self.text, start).to_owned() }
+        let indent = text::white(&self.text, start).to_owned();
+        let at = if at.kind == ItemKind::Function { self.above_overloads(start) } else { start };
+        Place { top: top.range.start.min(at), at, indent }
     }
 }
 

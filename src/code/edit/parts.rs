@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::imports::{self, Import};
+use super::owned;
 use crate::code::known;
 use crate::code::outline::{Item, ItemKind, mentioned, outline};
 use crate::code::uses::{self, Uses, uses};
@@ -36,6 +37,25 @@ struct Piece {
     is_run: bool,
     /// True if it is used as a member of something.
     is_member: bool,
+    of: Of,
+}
+
+/// The type that a piece belongs to.
+#[derive(Default)]
+struct Of {
+    /// The type of a method of Go or an `impl` of Rust; empty for any other piece.
+    owner: String,
+    /// The trait of an `impl`.
+    implements: String,
+    /// The functions of an `impl` or a trait.
+    members: Vec<String>,
+    is_field: bool,
+}
+
+impl Piece {
+    fn new(part: Part, names: Vec<String>, text: String) -> Self {
+        Self { part, names, text, is_run: false, is_member: false, of: Of::default() }
+    }
 }
 
 /// Methods by which a statement fills a table.
@@ -78,13 +98,15 @@ impl Around<'_> {
         let mut pieces = Vec::new();
         if !members.trim().is_empty() {
             // Members are read inside of a class, as they stand.
+            // One with fields alone would be read as a whole; the last member is left out again.
             let (open, close) = match self.language {
                 Language::Python => ("class A:\n", ""),
-                Language::Rust => ("impl A {\n", "}\n"),
-                Language::JavaScript | Language::TypeScript | Language::Go => ("class A {\n", "}\n"),
+                Language::Rust => ("impl A {\n", "\nfn a_() {\n}\n}\n"),
+                Language::JavaScript | Language::TypeScript | Language::Go => ("class A {\n", "\na_() {\n}\n}\n"),
             };
             let class = [open, members, close].concat();
             pieces.extend(self.pieces(&class, &outline(self.language, &class), Some(0), |_| Part::Member));
+            pieces.pop_if(|last| last.names.iter().any(|name| name == "a_"));
         }
         let items = outline(self.language, top);
         pieces.extend(self.pieces(top, &items, None, |_| Part::Helper));
@@ -158,14 +180,18 @@ impl Around<'_> {
 
     fn pieces(&self, code: &str, items: &[Item], parent: Option<usize>, part: impl Fn(&Item) -> Part) -> Vec<Piece> {
         let mut found = Vec::new();
-        for item in items.iter().filter(|item| item.parent == parent) {
+        for (index, item) in items.iter().enumerate().filter(|(_, item)| item.parent == parent) {
             let part = part(item);
             let whole = &code[item.range.clone()];
             if item.kind == ItemKind::Import && parent.is_none() {
                 for import in imports::read(self.language, whole, &item.names) {
                     let (names, text) = (import.names, import.text);
-                    found.push(Piece { part: Part::Import, names, text, is_run: false, is_member: false });
+                    found.push(Piece::new(Part::Import, names, text));
                 }
+                continue;
+            }
+            // Private members of JavaScript are named without their mark.
+            if self.name.strip_prefix('#').is_some_and(|own| item.names.iter().any(|name| name == own)) {
                 continue;
             }
             let white = text::white(whole, 0);
@@ -173,12 +199,26 @@ impl Around<'_> {
             let moved = |line: &str| line.strip_prefix(white).map_or(line.to_owned(), |line| format!("{outer}{line}"));
             let text: String = whole.split_inclusive('\n').map(moved).collect();
             let text = text.trim_end().to_owned() + "\n";
+            if part == Part::Member && item.kind == ItemKind::Other && item.names.is_empty() {
+                let of = || Of { is_field: true, ..Of::default() };
+                let fields = owned::fields(self.language, &text).into_iter();
+                let field = |(name, text)| Piece { is_member: true, of: of(), ..Piece::new(part, vec![name], text) };
+                found.extend(fields.map(field));
+                continue;
+            }
+            if let Some((owner, implements)) = owned::owner(self.language, item).filter(|_| part == Part::Helper) {
+                let members = items.iter().filter(|member| member.parent == Some(index));
+                let members: Vec<String> = members.flat_map(|member| member.names.iter().cloned()).collect();
+                let names = if self.language == Language::Go { item.names.clone() } else { Vec::new() };
+                let of = Of { owner, implements, members, is_field: false };
+                found.push(Piece { of, ..Piece::new(part, names, text) });
+                continue;
+            }
             let is_init = self.language == Language::Go && item.names.iter().any(|name| name == "init");
             let is_run = part == Part::Helper && (item.kind == ItemKind::Other && self.runs(&text) || is_init);
-            let code = words(self.language, &text).into_iter().filter(|word| *word != Word::End).nth(1);
-            let is_method = self.language == Language::Go && code.is_some_and(|word| word.is('('));
-            let is_member = part == Part::Member || item.kind == ItemKind::Function && is_method;
-            found.push(Piece { part, names: item.names.clone(), text, is_run, is_member });
+            let of = Of { members: owned::of_trait(self.language, item, &text), ..Of::default() };
+            let piece = Piece::new(part, item.names.clone(), text);
+            found.push(Piece { is_run, is_member: part == Part::Member, of, ..piece });
         }
         found
     }
@@ -218,7 +258,8 @@ impl Around<'_> {
         let mut used = self.uses(&code, head);
         let mut beside = Beside { decorators, ..Beside::default() };
         let defined = if pieces.is_empty() { HashSet::new() } else { self.defined() };
-        pieces.retain(|piece| !piece.names.iter().any(|name| name == self.name) && !self.is_example(piece));
+        let is_own = |piece: &Piece| piece.of.owner.is_empty() && piece.names.iter().any(|name| name == self.name);
+        pieces.retain(|piece| !is_own(piece) && !self.is_example(piece));
         let mut kept = vec![false; pieces.len()];
         // Keywords may stand among the names of a statement.
         let builtins = rules::of(self.language).known.builtins;
@@ -228,11 +269,22 @@ impl Around<'_> {
             let is_alone = |name: &str| piece.part != Part::Member && (used.alone.contains(name) || is_key(name));
             let is_used = |name: &str| is_alone(name) || piece.is_member && used.members.contains(name);
             let is_new = |name: &str| is_used(name) && is_name(name) && !builtins.contains(&name);
+            if !piece.of.owner.is_empty() || piece.of.is_field && !self.lacks_field(piece, body, &pieces) {
+                return false;
+            }
+            // A trait comes with the methods that the code calls.
+            let is_trait_new = || !piece.names.iter().any(|name| defined.contains(name));
             piece.names.iter().any(|name| !defined.contains(name) && is_new(name.trim_start_matches('#')))
+                || piece.of.members.iter().any(|name| used.has(name)) && is_trait_new()
+                || piece.part == Part::Import && self.is_used_unnamed(piece, body, used, &pieces)
         };
         let mut tables: HashSet<String> = HashSet::new();
         loop {
-            let is_next = |piece: &Piece| is_wanted(piece, &used) || self.fills(piece, &tables);
+            let kept_names: HashSet<&String> =
+                pieces.iter().zip(&kept).filter(|(_, kept)| **kept).flat_map(|(piece, _)| &piece.names).collect();
+            let is_next = |piece: &Piece| {
+                is_wanted(piece, &used) || self.fills(piece, &tables) || self.comes_along(piece, &kept_names, &used)
+            };
             let Some(at) = (0..pieces.len()).find(|&at| !kept[at] && is_next(&pieces[at])) else { break };
             kept[at] = true;
             tables.extend(pieces[at].names.iter().filter(|_| pieces[at].is_run).cloned());
@@ -254,6 +306,65 @@ impl Around<'_> {
         }
         beside.imports.extend(library.iter().flat_map(|text| imports::of_text(self.language, text)));
         beside
+    }
+
+    /// Returns true if methods come along: with their type or trait, or because the code calls a method that the
+    /// file's type lacks.
+    fn comes_along(&self, piece: &Piece, kept: &HashSet<&String>, used: &Uses) -> bool {
+        let Of { owner, implements, members, .. } = &piece.of;
+        let is_go = self.language == Language::Go;
+        let members = if is_go { &piece.names } else { members };
+        let is_own = members.iter().any(|member| member == self.name) && (!is_go || self.head.contains(owner));
+        if owner.is_empty() || is_own {
+            return false;
+        }
+        let of_trait = implements.split('<').next().unwrap_or_default().to_owned();
+        if kept.contains(owner) || kept.contains(&of_trait) {
+            return true;
+        }
+        if !implements.is_empty() || !members.iter().any(|member| used.has(member)) {
+            return false;
+        }
+        let own = outline(self.language, self.known);
+        let is_there = |member: &String| own.iter().any(|item| item.name.ends_with(&format!("{owner}.{member}")));
+        own.iter().any(|item| item.names.contains(owner)) && !members.iter().any(is_there)
+    }
+
+    /// Returns true if code takes a field out of its object or class, and no code of the file has its name.
+    fn lacks_field(&self, field: &Piece, body: &str, pieces: &[Piece]) -> bool {
+        let is_taken = |name: &String| {
+            let texts = pieces.iter().filter(|piece| !piece.of.is_field).map(|piece| piece.text.as_str()).chain([body]);
+            let marks = [".", "#", "::"].map(|mark| format!("{mark}{name}"));
+            texts.into_iter().any(|text| marks.iter().any(|marked| text.contains(marked)))
+        };
+        field.names.iter().any(|name| is_taken(name) && !self.mentions(name))
+    }
+
+    /// Returns true if code may use an import without its name: the methods of a trait, and names behind a star.
+    fn is_used_unnamed(&self, import: &Piece, body: &str, used: &Uses, pieces: &[Piece]) -> bool {
+        let lacks = || {
+            let known = &rules::of(self.language).known;
+            let is_there = |name: &str| {
+                known.builtins.contains(&name)
+                    || self.mentions(name)
+                    || pieces.iter().any(|piece| piece.names.iter().any(|own| own == name))
+            };
+            let is_type = |name: &str| self.language == Language::Rust && name.starts_with(char::is_uppercase);
+            let free = known::free_names(self.language, body);
+            free.iter().any(|free| (free.is_called || free.is_alone && is_type(&free.name)) && !is_there(&free.name))
+        };
+        match self.language {
+            Language::Python => import.text.ends_with("import *") && !self.known.contains(&import.text) && lacks(),
+            Language::Rust => {
+                let leaves = imports::unnamed(&import.text, used);
+                let is_new = |own: &HashSet<String>| {
+                    leaves.iter().any(|(leaf, is_sure)| !own.contains(leaf) && (*is_sure || lacks()))
+                };
+                let own = || imports::paths(self.language, self.known, &outline(self.language, self.known));
+                !leaves.is_empty() && is_new(&own())
+            }
+            _ => false,
+        }
     }
 
     /// The names that the inside of the function uses and neither it nor a head of it binds.
@@ -377,14 +488,17 @@ impl Around<'_> {
     /// The functions that the body calls, and the constants in capitals that it uses, which neither its file
     /// nor `beside` defines. None where the file imports names that it does not spell out.
     pub fn undefined(&self, body: &str, beside: &Beside) -> Vec<String> {
-        if self.imports_unnamed() {
+        // A star that comes with the body may give any name.
+        let is_open = beside.imports.iter().any(|import| import.text.ends_with("import *"));
+        if self.imports_unnamed() || is_open {
             return Vec::new();
         }
         let mut code = body.to_owned();
         let more = beside.helpers.iter().chain(&beside.members);
         more.for_each(|text| code += text);
-        let of_helpers: HashSet<String> =
-            outline(self.language, &beside.helpers.concat()).into_iter().flat_map(|i| i.names).collect();
+        let of_helpers = outline(self.language, &beside.helpers.concat()).into_iter().flat_map(|i| i.names);
+        let fields = beside.members.iter().flat_map(|member| owned::fields(self.language, member));
+        let of_helpers: HashSet<String> = of_helpers.chain(fields.map(|(name, _)| name)).collect();
         let imported = |name: &str| beside.imports.iter().any(|import| import.names.iter().any(|given| given == name));
         let is_defined =
             |name: &str| name == self.name || of_helpers.contains(name) || imported(name) || self.mentions(name);

@@ -7,7 +7,7 @@ pub(super) const HEADS: Heads = Heads {
         "fn", "pub", "impl", "trait", "mod", "struct", "enum", "use", "const", "static", "type", "unsafe", "async",
         "extern", "macro_rules",
     ],
-    goes_on: &[],
+    goes_on: &["where"],
     arrows: false,
     read,
 };

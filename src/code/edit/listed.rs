@@ -1,0 +1,272 @@
+//! The names of an import one by one: those that a file has are taken out, and the others join a statement of
+//! the file that lists names of the same module on one line.
+
+use std::collections::HashSet;
+
+use crate::language::Language;
+
+/// Longest line that grows by a name.
+const MAX_LINE: usize = 100;
+
+/// An import without the names in `has`: no statement, one, or several. `paths`: the paths of Rust that the
+/// file has, for those that give no name. A statement that cannot be read stays.
+pub(super) fn fresh(language: Language, text: &str, has: &HashSet<String>, paths: &HashSet<String>) -> Vec<String> {
+    let is_new = |name: &String| !has.contains(local(language, name));
+    let fresh = match language {
+        Language::Go => None,
+        Language::Python => Python::read(text).map(|own| {
+            let mut new = own.clone();
+            // `import a.b` loads more than the name `a`.
+            new.names.retain(|name| is_new(name) || own.module.is_empty() && name.contains('.') || name == "*");
+            if new == own { vec![text.to_owned()] } else { new.shown().into_iter().collect() }
+        }),
+        Language::JavaScript | Language::TypeScript => Script::read(text).map(|own| {
+            let mut new = own.clone();
+            new.lone.retain(is_new);
+            new.names = new.names.map(|names| names.into_iter().filter(is_new).collect());
+            if new == own { vec![text.to_owned()] } else { new.shown().into_iter().collect() }
+        }),
+        Language::Rust => leaves(text).map(|own| {
+            let is_new = |leaf: &&String| match rust_name(leaf) {
+                "*" | "_" => !paths.contains(*leaf),
+                name => !has.contains(name),
+            };
+            let new: Vec<&String> = own.iter().filter(is_new).collect();
+            if new.len() == own.len() { vec![text.to_owned()] } else { grouped(&new) }
+        }),
+    };
+    fresh.unwrap_or_else(|| vec![text.to_owned()])
+}
+
+/// A line of a file with the names of an import in it, if it lists names of the same module.
+pub(super) fn joined(language: Language, line: &str, import: &str) -> Option<String> {
+    let line = match language {
+        Language::Go => None,
+        Language::Python => {
+            let (own, new) = (Python::read(line)?, Python::read(import)?);
+            let is_list = !line.contains(['(', '#', '\\', '*']) && !import.ends_with('*');
+            let is_same = !own.module.is_empty() && own.module == new.module && is_list;
+            is_same.then(|| format!("{}, {}", line.trim_end(), new.names.join(", ")))
+        }
+        Language::JavaScript | Language::TypeScript => Script::joined(line, import),
+        Language::Rust => {
+            let (own, new) = (leaves(line)?, leaves(import)?);
+            let (parent, _) = parted(own.first()?);
+            let is_same = own.iter().chain(&new).all(|leaf| parted(leaf).0 == parent && !leaf.ends_with('*'));
+            let is_list = line.contains('{') || parent.contains("::");
+            let is_use = line.starts_with("use ") && line.ends_with(';');
+            (is_same && is_list && is_use).then(|| grouped(&own.iter().chain(&new).collect::<Vec<_>>()).concat())
+        }
+    };
+    line.filter(|line| line.len() <= MAX_LINE)
+}
+
+/// The name that a part of a list gives to the file: `b` in `a as b`, `type b`, `a: b` and `b = 1`.
+fn local(language: Language, part: &str) -> &str {
+    let part = if language.is_kin(Language::JavaScript) { part.split('=').next().unwrap_or(part) } else { part };
+    part.trim().rsplit([' ', ':']).next().unwrap_or(part)
+}
+
+/// `from module import names`, or `import names` without a module.
+#[derive(Clone, PartialEq, Eq)]
+struct Python {
+    module: String,
+    names: Vec<String>,
+}
+
+impl Python {
+    fn read(text: &str) -> Option<Self> {
+        let text = text.replace("\\\n", " ");
+        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+        let flat = lines.collect::<Vec<_>>().join(" ");
+        let (module, list) = match flat.strip_prefix("from ") {
+            Some(rest) => rest.split_once(" import ")?,
+            None => ("", flat.strip_prefix("import ")?),
+        };
+        let list = list.trim();
+        let list = list.strip_prefix('(').map_or(Some(list), |list| list.strip_suffix(')'))?;
+        let names = list.split(',').map(|name| name.split_whitespace().collect::<Vec<_>>());
+        let names: Vec<Vec<&str>> = names.filter(|words| !words.is_empty()).collect();
+        let is_name = |words: &Vec<&str>| words.len() == 1 || words.len() == 3 && words[1] == "as";
+        let is_read = !names.is_empty() && names.iter().all(is_name) && !list.contains([';', '"', '\'']);
+        let names = names.iter().map(|words| words.join(" ")).collect();
+        is_read.then(|| Self { module: module.trim().to_owned(), names })
+    }
+
+    fn shown(&self) -> Option<String> {
+        let list = self.names.join(", ");
+        let from = if self.module.is_empty() { String::new() } else { format!("from {} ", self.module) };
+        (!list.is_empty()).then(|| format!("{from}import {list}"))
+    }
+}
+
+/// `import lone, { names } from module` or `const { names } = require(module)`.
+#[derive(Clone, PartialEq, Eq)]
+struct Script {
+    /// `import`, `import type`, or the word in front of what `require` gives.
+    word: String,
+    is_required: bool,
+    /// The default and the whole module.
+    lone: Vec<String>,
+    /// The list in braces, if there is one.
+    names: Option<Vec<String>>,
+    /// With its quotes.
+    module: String,
+    end: &'static str,
+}
+
+impl Script {
+    fn read(text: &str) -> Option<Self> {
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (bare, end) = flat.strip_suffix(';').map_or((flat.as_str(), ""), |bare| (bare.trim_end(), ";"));
+        let quote = bare.find(['"', '\''])?;
+        let (front, module) = bare.split_at(quote);
+        let is_required = !front.starts_with("import");
+        let (word, clause, module) = if is_required {
+            let (word, clause) = front.split_once(' ')?;
+            let clause = clause.trim_end().strip_suffix('(')?.trim_end().strip_suffix("require")?.trim_end();
+            (word, clause.strip_suffix('=')?, module.strip_suffix(')')?)
+        } else {
+            let clause = front["import".len()..].trim_start().trim_end().strip_suffix("from")?.trim_end();
+            let of_types = clause.strip_prefix("type ").filter(|rest| !rest.trim_start().starts_with(','));
+            of_types.map_or(("import", clause, module), |rest| ("import type", rest, module))
+        };
+        let mark = module.chars().next()?;
+        let is_string = module.len() > 2 && module.ends_with(mark) && module.matches(mark).count() == 2;
+        let is_word = matches!(word, "import" | "import type" | "const" | "let" | "var");
+        let parts = |list: &str| -> Vec<String> {
+            list.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+        };
+        let (lone, names) = match clause.split_once('{') {
+            Some((lone, list)) => (parts(lone), Some(parts(list.trim_end().strip_suffix('}')?))),
+            None => (parts(clause), None),
+        };
+        let is_plain = !clause.contains(['/', '(', '[', '"', '\'']) && clause.matches('{').count() < 2;
+        let read = Self { word: word.to_owned(), is_required, lone, names, module: module.to_owned(), end };
+        (is_string && is_word && is_plain).then_some(read)
+    }
+
+    fn shown(&self) -> Option<String> {
+        let list = self.names.as_ref().filter(|names| !names.is_empty());
+        let list = list.map(|names| format!("{{ {} }}", names.join(", ")));
+        let clause = self.lone.iter().cloned().chain(list).collect::<Vec<_>>().join(", ");
+        let Self { word, module, end, .. } = self;
+        let shown = if self.is_required {
+            format!("{word} {clause} = require({module}){end}")
+        } else {
+            format!("{word} {clause} from {module}{end}")
+        };
+        (!clause.is_empty()).then_some(shown)
+    }
+
+    /// Node knows its own modules by two names.
+    fn path(&self) -> &str {
+        let path = self.module.trim_matches(['"', '\'']);
+        path.strip_prefix("node:").unwrap_or(path)
+    }
+
+    /// See [`joined`].
+    fn joined(line: &str, import: &str) -> Option<String> {
+        let (own, new) = (Self::read(line)?, Self::read(import)?);
+        let is_same = own.path() == new.path()
+            && own.is_required == new.is_required
+            && (own.word == "import type") == (new.word == "import type");
+        let list = new.names.filter(|names| is_same && new.lone.is_empty() && !names.is_empty())?.join(", ");
+        if own.names.is_some() {
+            let close = line.rfind('}')?;
+            let before = line[..close].trim_end();
+            let white = &line[before.len()..close];
+            let before = before.trim_end_matches(',');
+            let comma = if before.ends_with('{') { " " } else { ", " };
+            return Some([before, comma, &list, white, &line[close..]].concat());
+        }
+        let is_default = own.word == "import" && own.lone.len() == 1 && !own.lone[0].starts_with('*');
+        let from = line.rfind(" from ").filter(|_| is_default)?;
+        Some(format!("{}, {{ {list} }}{}", &line[..from], &line[from..]))
+    }
+}
+
+/// The paths that a `use` of Rust lists, each in full.
+pub(super) fn leaves(text: &str) -> Option<Vec<String>> {
+    let tree = text.trim().strip_prefix("use ")?.strip_suffix(';')?;
+    let mut found = Vec::new();
+    if tree.contains("//") || tree.contains("/*") {
+        return None;
+    }
+    add_leaves(tree, "", &mut found)?;
+    Some(found)
+}
+
+fn add_leaves(tree: &str, prefix: &str, found: &mut Vec<String>) -> Option<()> {
+    let tree = tree.trim();
+    let Some((path, list)) = tree.split_once('{') else {
+        if !tree.is_empty() {
+            found.push(format!("{prefix}{}", tree.split_whitespace().collect::<Vec<_>>().join(" ")));
+        }
+        return Some(());
+    };
+    let list = list.trim_end().strip_suffix('}')?;
+    let prefix = format!("{prefix}{}", path.trim());
+    let (mut depth, mut from) = (0_usize, 0);
+    for (at, c) in list.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.checked_sub(1)?,
+            ',' if depth == 0 => {
+                add_leaves(&list[from..at], &prefix, found)?;
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    add_leaves(&list[from..], &prefix, found)
+}
+
+/// The name that a path gives to the file.
+pub(super) fn rust_name(leaf: &str) -> &str {
+    if let Some((_, name)) = leaf.rsplit_once(" as ") {
+        return name;
+    }
+    let path = leaf.strip_suffix("::self").unwrap_or(leaf);
+    path.rsplit("::").next().unwrap_or(path)
+}
+
+/// A path without its last part, and this part.
+fn parted(leaf: &str) -> (&str, &str) {
+    leaf.rsplit_once("::").unwrap_or(("", leaf))
+}
+
+/// The `use`s of paths, one for those that differ in their last part alone.
+fn grouped(leaves: &[&String]) -> Vec<String> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for leaf in leaves {
+        let (parent, last) = parted(leaf);
+        match groups.iter_mut().find(|(own, _)| *own == parent && !parent.is_empty()) {
+            Some((_, list)) if !list.contains(&last) => list.push(last),
+            Some(_) => {}
+            None => groups.push((parent, vec![last])),
+        }
+    }
+    let statement = |(parent, mut list): (&str, Vec<&str>)| match list.as_slice() {
+        ["self"] => format!("use {parent};"),
+        [one] if parent.is_empty() => format!("use {one};"),
+        [one] => format!("use {parent}::{one};"),
+        _ => {
+            list.sort_by_key(|name| order(name));
+            format!("use {parent}::{{{}}};", list.join(", "))
+        }
+    };
+    groups.into_iter().map(statement).collect()
+}
+
+/// The order in which rustfmt lists names: modules and functions, types, constants.
+fn order(name: &str) -> (u8, &str) {
+    let is_constant = name.len() > 1 && !name.contains(|c: char| c.is_lowercase());
+    let kind = match name.chars().next() {
+        _ if name == "self" => 0,
+        Some(c) if c.is_lowercase() => 1,
+        _ if is_constant => 3,
+        _ => 2,
+    };
+    (kind, name)
+}
