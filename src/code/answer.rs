@@ -228,6 +228,10 @@ impl RequestedFunction {
                 // The last piece may be one that the body needs, in the middle.
                 let is_amid = || beside != around.around(&body, code, this.body.start, false);
                 lacks = around.undefined(&body, &beside);
+                // Another block may have a function that is given to a call.
+                if self.language == Language::Python {
+                    lacks.extend(around.unknown((head, &body), &beside));
+                }
                 ended = ended && (whole || around.is_all_known((head, &body), &beside) && !is_amid());
                 if (whole || ended) && !beside.is_empty() {
                     text = around.joined(&text, &beside);
@@ -276,6 +280,7 @@ impl RequestedFunction {
             language: self.language,
             name: last_name(&self.name),
             outer: &self.outer,
+            unit: self.inner.strip_prefix(&self.outer).unwrap_or_default(),
             known: &self.known,
             path: self.path.as_deref(),
             head: &self.head,

@@ -195,7 +195,7 @@ fn what_comes_with_a_function_is_read_to_its_end() {
             "class g:\n    # A note.\n\n    def __init__(self, x):\n        # A note.\n        self.x = x\n\n    # Of the next.\n    def __len__(self):\n        return 1\n",
         ),
         (Language::Python, "def g(x):\n    return h(x)\n\n# Of the next.\ndef h(x):\n    # A note.\n    return x\n"),
-        (Language::Python, "@cache\n# A note.\ndef g(x):\n    # A note.\n    return x\n"),
+        (Language::Python, "@functools.cache\n# A note.\ndef g(x):\n    # A note.\n    return x\n"),
         (Language::Python, "g = {\n    # A note.\n    1: 2,\n    # Another.\n}.get\n"),
         (
             Language::Python,

@@ -157,7 +157,7 @@ fn imports_of_javascript_follow_the_file() {
 fn uses_of_rust_stand_with_the_others_or_in_the_body() {
     let answer = "use std::collections::HashMap;\nuse std::fmt::Write;\n\nfn f(n: u8) -> HashMap<u8, u8> {\n    HashMap::from([(n, n)])\n}\n";
     let file = "use std::io;\n\nfn f(n: u8) -> std::collections::HashMap<u8, u8> {\n    todo!()\n}\n";
-    let wanted = "use std::io;\nuse std::collections::HashMap;\n\nfn f(n: u8) -> std::collections::HashMap<u8, u8> {\n    HashMap::from([(n, n)])\n}\n";
+    let wanted = "use std::collections::HashMap;\nuse std::io;\n\nfn f(n: u8) -> std::collections::HashMap<u8, u8> {\n    HashMap::from([(n, n)])\n}\n";
     // A path in the head is no use of the name.
     assert_eq!(taken(file, Language::Rust, "f", answer), wanted);
     let file = "mod m {\n    /// Doc.\n    pub fn f(n: u8) -> u8 {\n        todo!()\n    }\n}\n";
@@ -364,9 +364,8 @@ fn only_names_that_a_file_lacks_are_imported() {
     let answer = format!(
         "use std::fmt::{{self, Debug}};\nuse std::rc::{{Rc, Weak}};\nuse std::{{rc::Rc as Other, num::Wrapping}};\n\n{body}"
     );
-    let wanted = format!(
-        "use std::fmt;\nuse std::rc::{{Rc, Weak}};\nuse std::fmt::Debug;\nuse std::{{rc::Rc as Other, num::Wrapping}};\n\n{body}"
-    );
+    let wanted =
+        format!("use std::fmt;\nuse std::fmt::Debug;\nuse std::num::Wrapping;\nuse std::rc::{{Rc, Weak}};\n\n{body}");
     assert_eq!(taken(file, Language::Rust, "f", &answer), wanted);
     let stub = "export function f(p) {\n}\n";
     let body = "export function f(p) {\n  return [one, two, top, All, p];\n}\n";
@@ -423,7 +422,7 @@ fn imports_without_a_name_in_the_body_are_kept_where_it_needs_them() {
     let more = "use std::collections::*;\nuse std::io::Seek;\nuse std::hash::Hasher;\n\n";
     let program = taken(file, Language::Rust, "f", &format!("{uses}{more}{body}"));
     assert!(
-        program.contains("Ordering::{self, *};") && program.contains("use std::io::{stdin, Read, Stdin};"),
+        program.contains("use std::cmp::Ordering::*;") && program.contains("use std::io::{stdin, Read};"),
         "{program}"
     );
     assert!(!program.contains("Seek") && !program.contains("Hasher"), "{program}");
@@ -547,4 +546,100 @@ fn fields_and_constants_of_a_class_come_along() {
     let wanted =
         "impl A {\n    /// Most.\n    const MOST: u8 = 9;\n\n    fn f(&self) -> u8 {\n        Self::MOST\n    }\n}\n";
     assert_eq!(taken(file, Language::Rust, "A.f", answer), wanted);
+}
+
+#[test]
+fn an_import_brings_the_names_that_are_used() {
+    let stub = "def f(n):\n    pass\n";
+    let body = "def f(n):\n    a: List[int] = path.join(n)\n    return a\n";
+    let answer = format!("from typing import Dict, List\nimport os.path as path, sys\n\n{body}");
+    let wanted = format!("from typing import List\nimport os.path as path\n\n\n{body}");
+    assert_eq!(taken(stub, Language::Python, "f", &answer), wanted);
+    let stub = "export function f(p) {\n}\n";
+    let body = "export function f(p) {\n  return one(p);\n}\n";
+    let answer = format!("import {{ one, type Two, three as four }} from './m';\n\n{body}");
+    let wanted = format!("import {{ one }} from './m';\n\n{body}");
+    assert_eq!(taken(stub, Language::TypeScript, "f", &answer), wanted);
+    // In their order.
+    let file = "use std::fmt;\nuse std::rc::Rc;\n\npub fn f(n: u8) -> Rc<fmt::Error> {\n    todo!()\n}\n";
+    let answer = "use std::io::{self, Read, BufRead};\nuse std::collections::{BTreeMap, HashMap, btree_map};\n\npub fn f(n: u8) -> Rc<fmt::Error> {\n    let _: HashMap<u8, io::Error>;\n    io::stdin().read_to_string()\n}\n";
+    let program = taken(file, Language::Rust, "f", answer);
+    let uses = "use std::collections::HashMap;\nuse std::fmt;\nuse std::io::{self, Read};\nuse std::rc::Rc;\n\n";
+    assert!(program.starts_with(uses), "{program}");
+}
+
+#[test]
+fn macros_and_statics_in_them_come_along() {
+    let file = "pub fn f(n: u8) -> u8 {\n    todo!()\n}\n";
+    let kept = "macro_rules! twice {\n    ($n:expr) => {\n        $n + $n\n    };\n}\n\nthread_local! {\n    static MEMO: RefCell<HashMap<u8, u8>> = RefCell::new(HashMap::new());\n}\n\n";
+    let other = "macro_rules! thrice {\n    ($n:expr) => {\n        $n * 3\n    };\n}\n\n";
+    let body = "pub fn f(n: u8) -> u8 {\n    MEMO.with(|m| twice!(n))\n}\n";
+    let uses = "use std::cell::RefCell;\nuse std::collections::HashMap;\n\n";
+    let answer = [uses, other, kept, body].concat();
+    assert_eq!(taken(file, Language::Rust, "f", &answer), [uses, kept, body].concat());
+}
+
+#[test]
+fn lines_that_stand_together_stay_together() {
+    let file = "package p\n\nfunc F(n int) int {\n\treturn 0\n}\n";
+    let kept = "type pile []int\n\nfunc (p pile) Len() int      { return len(p) }\nfunc (p pile) Swap(i, j int) { p[i], p[j] = p[j], p[i] }\n\n";
+    let body = "func F(n int) int {\n\treturn pile{n}.Len()\n}\n";
+    assert_eq!(taken(file, Language::Go, "F", &format!("{kept}{body}")), format!("package p\n\n{kept}{body}"));
+    let file = "def f(n):\n    pass\n";
+    let body = "def f(n):\n    return n * LEAST + MOST\n";
+    let answer = format!("LEAST = 1\nMOST = 2\nOTHER = 3\n\n\n{body}");
+    assert_eq!(taken(file, Language::Python, "f", &answer), format!("LEAST = 1\nMOST = 2\n\n\n{body}"));
+}
+
+#[test]
+fn what_comes_along_is_indented_as_the_file_is() {
+    let file = "class A {\n    f(n) {\n    }\n}\n";
+    let answer = "class Full extends Error {}\n\nfunction top(n) {\n  if (n) {\n    return `\n  x`;\n  }\n}\n\nclass A {\n  #g(n) {\n    throw new Full(\n      n);\n  }\n\n  f(n) {\n    return this.#g(top(n));\n  }\n}\n";
+    let wanted = "class Full extends Error {}\n\nfunction top(n) {\n    if (n) {\n        return `\n  x`;\n    }\n}\n\nclass A {\n    #g(n) {\n        throw new Full(\n            n);\n    }\n\n    f(n) {\n        return this.#g(top(n));\n    }\n}\n";
+    assert_eq!(taken(file, Language::JavaScript, "A.f", answer), wanted);
+    let file = "class A:\n\tdef f(self):\n\t\tpass\n";
+    let answer =
+        "class A:\n    def g(self):\n        return \"\"\"\n    x\"\"\"\n\n    def f(self):\n        return self.g()\n";
+    let wanted = "class A:\n\tdef g(self):\n\t\treturn \"\"\"\n    x\"\"\"\n\n\tdef f(self):\n\t\treturn self.g()\n";
+    assert_eq!(taken(file, Language::Python, "A.f", answer), wanted);
+}
+
+#[test]
+fn members_of_a_namespace_or_an_object_come_along() {
+    let file = "export namespace U {\n  export function f(s: string): string {\n    return s;\n  }\n}\n";
+    let answer = "export namespace U {\n  const FILL = ' ';\n\n  function rep(c: string): string {\n    return c;\n  }\n\n  function other(c: string): string {\n    return c;\n  }\n\n  export function f(s: string): string {\n    return rep(FILL) + s;\n  }\n}\n";
+    let wanted = answer.replace("  function other(c: string): string {\n    return c;\n  }\n\n", "");
+    assert_eq!(taken(file, Language::TypeScript, "U.f", answer), wanted);
+    let file = "const api = {\n  one,\n  f(x) {\n    return x;\n  },\n};\n";
+    let answer = "const api = {\n  one,\n  factor: 2, // twice\n  f(x) {\n    return x * this.factor;\n  },\n};\n";
+    let wanted = "const api = {\n  one,\n  factor: 2, // twice\n\n  f(x) {\n    return x * this.factor;\n  },\n};\n";
+    assert_eq!(taken(file, Language::JavaScript, "api.f", answer), wanted);
+}
+
+#[test]
+fn a_helper_may_have_the_name_of_a_module() {
+    let file = "def f(t):\n    pass\n";
+    let body = "def f(t):\n    return len(tokenize(t))\n";
+    let helper = "def tokenize(t):\n    return t.split()\n";
+    let program = taken(file, Language::Python, "f", &format!("{body}\n\n{helper}"));
+    assert_eq!(program, format!("{helper}\n\n{body}"));
+    // A function of another block that the body gives to a call.
+    let body = "def f(t):\n    return sorted(t, key=place)\n";
+    let helper = "def place(t):\n    return -t\n";
+    let said = format!("```python\n{body}```\nwhere `place` is:\n```python\n{helper}```\n");
+    assert_eq!(taken_as_said(file, Language::Python, "f", &said).0, format!("{helper}\n\n{body}"));
+    let answer = "from math import *\nfrom math import floor\n\ndef f(t):\n    return floor(t) + sqrt(t) + odd_of(t)\n";
+    assert_eq!(taken(file, Language::Python, "f", answer), answer.replace("\n\ndef", "\n\n\ndef"));
+}
+
+#[test]
+fn decorators_of_an_inner_function_come_along() {
+    let file = "import functools\n\n\ndef outer(g):\n    def f(*args):\n        pass\n    return f\n";
+    let answer = "@cached\ndef outer(g):\n    @functools.wraps(g)\n    # As it is.\n    @other\n    def f(*args):\n        return g(*args)\n    return f\n";
+    let wanted =
+        "import functools\n\n\ndef outer(g):\n    @other\n    def f(*args):\n        return g(*args)\n    return f\n";
+    assert_eq!(taken(file, Language::Python, "outer.f", answer), wanted);
+    let answer = answer.replace("    # As it is.\n", "");
+    let wanted = wanted.replace("    @other", "    @functools.wraps(g)\n    @other");
+    assert_eq!(taken(file, Language::Python, "outer.f", &answer), wanted);
 }

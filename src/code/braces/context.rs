@@ -166,7 +166,11 @@ fn statement<'t>(table: &Table, text: &'t str, tokens: &[Token]) -> Option<State
         tokens.iter().filter(|t| t.kind == Kind::Word).map(|t| t.text(text)).collect()
     };
     let defines = table.context.constants.contains(&at(keyword));
-    let names = if defines { defined(text, &tokens[keyword + 1..]) } else { Vec::new() };
+    let names = match () {
+        () if defines => defined(text, &tokens[keyword + 1..]),
+        () if at(keyword + 1) == "!" => of_macro(text, &tokens[keyword..]),
+        () => Vec::new(),
+    };
     Some(Statement { range: first.start..last.end, words, import, names })
 }
 
@@ -195,6 +199,16 @@ fn defined<'t>(text: &'t str, tokens: &[Token]) -> Vec<&'t str> {
     let is_bound = |i: &usize| at(i + 1) != ":" && at(i - 1) != "=";
     let is_list = at(first) == "(";
     inside.filter(|i| if is_list { begins_line(i) } else { is_bound(i) }).map(at).collect()
+}
+
+/// The name of a macro, or those of the `static` items in a call of one such as `thread_local!`.
+fn of_macro<'t>(text: &'t str, tokens: &[Token]) -> Vec<&'t str> {
+    let at = |i: usize| tokens.get(i).map_or("", |t| t.text(text));
+    if at(0) == "macro_rules" {
+        return vec![at(2)];
+    }
+    let behind = |i: usize| i + 1 + usize::from(matches!(at(i + 1), "ref" | "mut"));
+    (0..tokens.len()).filter(|&i| at(i) == "static" && at(i - 1) != "'").map(|i| at(behind(i))).collect()
 }
 
 /// The names that an import defines: words that no path follows.

@@ -56,6 +56,7 @@ macro_rules! rules {
             names: |text, this| braces::stub_names(&$table, text, this),
             outline: |text, functions| braces::outline(&$table, text, functions),
             reindent: |candidate, own, outer, want| braces::reindent(&$table, candidate, own, outer, want),
+            placed: |text, want, step| braces::placed(&$table, text, want, step),
         }
     };
 }
@@ -135,6 +136,11 @@ pub(super) fn outline(table: &Table, text: &str, functions: &[Function]) -> Vec<
 /// See [`super::rules::Rules::reindent`].
 pub(super) fn reindent(table: &Table, candidate: &str, own: &str, outer: &str, want: &str) -> String {
     indent::reindent(table, candidate, own, outer, want)
+}
+
+/// See [`super::rules::Rules::placed`].
+pub(super) fn placed(table: &Table, text: &str, want: &str, step: &str) -> String {
+    indent::placed(table, text, want, step)
 }
 
 /// The first tokens of lines.

@@ -58,6 +58,11 @@ fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |n| at + n + 1)
 }
 
+/// The last part of a name. The mark of a private member is no part of the word.
+fn own_name(definition: &Definition) -> &str {
+    definition.name.rsplit('.').next().unwrap_or(&definition.name).trim_start_matches('#')
+}
+
 struct File<'a> {
     text: &'a str,
     definitions: &'a [Definition],
@@ -77,18 +82,18 @@ impl File<'_> {
         }
         let kind = if statement.import { ItemKind::Import } else { ItemKind::Other };
         let known = if statement.import { &statement.words } else { &statement.names };
-        // One with signatures alone is no scope.
-        let mut words = statement.words.iter().skip_while(|word| ["pub", "crate", "super", "unsafe"].contains(word));
-        let of_trait = words.next().filter(|word| **word == "trait" && !statement.import).and(words.next());
-        let names = known.iter().chain(of_trait).map(|&name| name.to_owned()).collect();
+        let mut names: Vec<String> = known.iter().map(|&name| name.to_owned()).collect();
+        // A class or trait without functions is no scope.
+        if let Some(index) = index.filter(|_| names.is_empty()) {
+            names.push(own_name(&self.definitions[index]).to_owned());
+        }
         self.items.push(Item::whole(kind, self.text, range, names, None));
     }
 
     /// Adds a function or scope with these lines. Returns true if they can be shown in a shorter form.
     fn definition(&mut self, index: usize, range: Range<usize>, parent: Option<usize>) -> bool {
         let (text, this) = (self.text, &self.definitions[index]);
-        // The mark of a private member is no part of the word.
-        let own = this.name.rsplit('.').next().unwrap_or(&this.name).trim_start_matches('#');
+        let own = own_name(this);
         let head = line_start(text, this.head).max(range.start);
         if head >= this.block.start || this.block.end > range.end {
             return false;
@@ -123,7 +128,7 @@ impl File<'_> {
         if members.is_empty() || !apart || !closed || last > close {
             return false;
         }
-        let own = this.name.rsplit('.').next().unwrap_or(&this.name).to_owned();
+        let own = own_name(this).to_owned();
         let head = text[range.start..inside].to_owned();
         let at = self.items.len();
         self.items.push(Item {
@@ -135,7 +140,13 @@ impl File<'_> {
         });
         let mut from = inside;
         for (member, lines) in members {
-            let start = between(text, from..lines.start, Some(at), &mut self.items);
+            let mut start = between(text, from..lines.start, Some(at), &mut self.items);
+            // Fields may stand right above.
+            let is_code = |line: &str| !["//", "/*", "*", "@", "#["].iter().any(|mark| line.trim().starts_with(mark));
+            if text[start..lines.start].lines().any(is_code) {
+                lone(text, start..lines.start, Some(at), &mut self.items);
+                start = lines.start;
+            }
             from = lines.end;
             if !self.definition(member, start..lines.end, Some(at)) {
                 self.items.push(Item::whole(ItemKind::Other, text, start..lines.end, Vec::new(), Some(at)));

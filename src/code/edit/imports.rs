@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::listed;
-use crate::code::outline::{Item, ItemKind, outline};
+use crate::code::outline::{Item, ItemKind, mentioned, outline};
 use crate::code::rust::TRAITS;
 use crate::code::uses::Uses;
 use crate::language::Language;
@@ -120,12 +120,33 @@ fn fresh(language: Language, (text, items): (&str, &[Item]), new: &[Import]) -> 
     for import in new {
         let is_script = language.is_kin(Language::JavaScript);
         let statement = if is_script { in_style(&import.text, text) } else { import.text.clone() };
-        let statements = listed::fresh(language, &statement, &has, &paths);
+        let is_new = |part: &str| match (listed::given(language, part), language) {
+            ("*" | "_", Language::Rust) => !paths.contains(part),
+            // `import a.b` loads more than the name `a`.
+            (name, Language::Python) => !has.contains(name) || part.contains('.') && !part.contains(' ') || part == "*",
+            (name, _) => !has.contains(name),
+        };
+        let statements = listed::kept(language, &statement, is_new);
         found.extend(statements.into_iter().map(|text| Import { text, names: import.names.clone() }));
         has.extend(import.names.iter().filter(|name| !matches!(name.as_str(), "*" | "_")).cloned());
         paths.extend(listed::leaves(&import.text).unwrap_or_default());
     }
     found
+}
+
+/// An import with the names of its list that stand in this code, if there are any.
+pub(super) fn narrowed(language: Language, import: Import, code: &str, used: &Uses) -> Vec<Import> {
+    let words: HashSet<&str> = mentioned(code).collect();
+    let is_used = |part: &str| {
+        let name = listed::given(language, part);
+        let is_trait = || language == Language::Rust && !unnamed(&format!("use {part};"), used).is_empty();
+        name == "*" || name == "_" || words.contains(name) || is_trait()
+    };
+    let statements = listed::kept(language, &import.text, is_used);
+    if statements.is_empty() {
+        return vec![import];
+    }
+    statements.into_iter().flat_map(|text| of_text(language, &(text + "\n"))).collect()
 }
 
 /// The paths that a Rust file imports at its top.
@@ -165,8 +186,22 @@ fn add(language: Language, lines: &mut Vec<String>, import: &Import) {
     let joined = |at: usize| listed::joined(language, &lines[at], &import.text).filter(|_| is_sure(at));
     match (0..lines.len()).find_map(|at| Some((at, joined(at)?))) {
         Some((at, line)) => lines[at] = line,
+        None if language == Language::Rust => {
+            let at = place_in_order(lines, &import.text);
+            lines.splice(at..at, import.text.lines().map(str::to_owned));
+        }
         None => lines.extend(import.text.lines().map(str::to_owned)),
     }
+}
+
+/// The line in front of which a `use` of Rust stands: among the last ones in their order, or behind all.
+fn place_in_order(lines: &[String], new: &str) -> usize {
+    let is_use = |line: &&String| line.starts_with("use ") && line.ends_with(';');
+    let from = lines.len() - lines.iter().rev().take_while(is_use).count();
+    let path = |line: &str| line.trim_end_matches(';').replace("::{", "::");
+    let is_behind = |line: &String| path(line) > path(new);
+    let at = lines[from..].iter().position(is_behind).filter(|_| lines[from..].is_sorted_by_key(|line| path(line)));
+    at.map_or(lines.len(), |at| from + at)
 }
 
 /// Adds a path to the list of a Go file. A single import becomes a list.

@@ -1,41 +1,44 @@
 //! The names of an import one by one: those that a file has are taken out, and the others join a statement of
 //! the file that lists names of the same module on one line.
 
-use std::collections::HashSet;
-
 use crate::language::Language;
 
 /// Longest line that grows by a name.
 const MAX_LINE: usize = 100;
 
-/// An import without the names in `has`: no statement, one, or several. `paths`: the paths of Rust that the
-/// file has, for those that give no name. A statement that cannot be read stays.
-pub(super) fn fresh(language: Language, text: &str, has: &HashSet<String>, paths: &HashSet<String>) -> Vec<String> {
-    let is_new = |name: &String| !has.contains(local(language, name));
-    let fresh = match language {
+/// An import with those of its names for which `keeps` is true: no statement, one, or several. `keeps` takes a
+/// name as the list has it, or a path of Rust in full. A statement that cannot be read stays.
+pub(super) fn kept(language: Language, text: &str, keeps: impl Fn(&str) -> bool) -> Vec<String> {
+    let keeps = |part: &String| keeps(part);
+    let kept = match language {
         Language::Go => None,
         Language::Python => Python::read(text).map(|own| {
             let mut new = own.clone();
-            // `import a.b` loads more than the name `a`.
-            new.names.retain(|name| is_new(name) || own.module.is_empty() && name.contains('.') || name == "*");
+            new.names.retain(keeps);
             if new == own { vec![text.to_owned()] } else { new.shown().into_iter().collect() }
         }),
         Language::JavaScript | Language::TypeScript => Script::read(text).map(|own| {
             let mut new = own.clone();
-            new.lone.retain(is_new);
-            new.names = new.names.map(|names| names.into_iter().filter(is_new).collect());
+            new.lone.retain(keeps);
+            new.names = new.names.map(|names| names.into_iter().filter(keeps).collect());
             if new == own { vec![text.to_owned()] } else { new.shown().into_iter().collect() }
         }),
         Language::Rust => leaves(text).map(|own| {
-            let is_new = |leaf: &&String| match rust_name(leaf) {
-                "*" | "_" => !paths.contains(*leaf),
-                name => !has.contains(name),
-            };
-            let new: Vec<&String> = own.iter().filter(is_new).collect();
+            let new: Vec<&String> = own.iter().filter(|leaf| keeps(leaf)).collect();
             if new.len() == own.len() { vec![text.to_owned()] } else { grouped(&new) }
         }),
     };
-    fresh.unwrap_or_else(|| vec![text.to_owned()])
+    kept.unwrap_or_else(|| vec![text.to_owned()])
+}
+
+/// The name that a part of an import gives to the file.
+pub(super) fn given(language: Language, part: &str) -> &str {
+    match language {
+        Language::Rust => rust_name(part),
+        // `import a.b` gives `a`.
+        Language::Python if !part.contains(' ') => part.split('.').next().unwrap_or(part),
+        _ => local(language, part),
+    }
 }
 
 /// A line of a file with the names of an import in it, if it lists names of the same module.

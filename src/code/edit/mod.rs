@@ -4,6 +4,7 @@ mod imports;
 mod listed;
 mod owned;
 pub(super) mod parts;
+mod pieces;
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -11,6 +12,7 @@ use std::ops::Range;
 use self::parts::{Around, Beside};
 use super::outline::{Item, ItemKind, outline};
 use super::target::last_name;
+use super::typescript::overloads;
 use super::words::names;
 use super::{Target, text};
 use crate::language::Language;
@@ -52,6 +54,7 @@ impl Target {
             language: self.language,
             name: last_name(&self.name),
             outer: self.outer(),
+            unit: "",
             known: &self.text,
             path: self.path.as_deref(),
             head,
@@ -166,57 +169,10 @@ impl Target {
         edits
     }
 
-    /// The start of the first of the typed heads above byte `at`, the start of a line, which belong to the function
-    /// of their name below them.
+    /// The start of the first of the heads without a body above byte `at`, the start of a line, which belong to the
+    /// function.
     fn above_overloads(&self, at: usize) -> usize {
-        if self.language != Language::TypeScript {
-            return at;
-        }
-        let name = last_name(&self.name);
-        let is_head = |line: &str| {
-            let line = line.trim_start();
-            line.match_indices(name).take_while(|_| !name.is_empty()).any(|(front, _)| {
-                let is_word = line[..front].bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b' ');
-                let is_whole = !line[..front].ends_with(|c: char| c.is_alphabetic());
-                is_word && is_whole && line[front + name.len()..].trim_start_matches('?').starts_with(['(', '<'])
-            })
-        };
-        let mut top = at;
-        loop {
-            let above = self.text[..top].trim_end();
-            if !above.ends_with(';') {
-                break;
-            }
-            // A long head stands on several lines.
-            let mut from = text::line_start(&self.text, above.len());
-            let mut lines = 0;
-            while from > 0
-                && !is_head(self.text[from..].lines().next().unwrap_or_default())
-                && lines < 12
-                && !self.text[from..above.len()].contains('}')
-            {
-                from = text::line_start(&self.text, from - 1);
-                lines += 1;
-            }
-            let code = &self.text[from..above.len()];
-            if !is_head(code.lines().next().unwrap_or_default())
-                || code.matches(';').count() > 1
-                || code.contains("=>") && code.contains('{')
-            {
-                break;
-            }
-            top = from;
-        }
-        // Their comments.
-        while top > 0 && top < at {
-            let line = text::line_start(&self.text, top - 1);
-            let begin = self.text[line..].trim_start_matches([' ', '\t']);
-            if !["//", "/*", "*"].iter().any(|mark| begin.starts_with(mark)) {
-                break;
-            }
-            top = line;
-        }
-        top
+        if self.language == Language::TypeScript { overloads::above(&self.text, last_name(&self.name), at) } else { at }
     }
 
     /// The range of the text that a candidate replaces, and its new text.

@@ -59,7 +59,10 @@ pub(super) fn fields(language: Language, part: &str) -> Vec<(String, String)> {
     for token in Tokens::new(lexicon, part) {
         let ends_line = token.kind == Kind::Newline && language != Language::Rust;
         let is_whole = matches!(last, Some(Kind::Word | Kind::Str | Kind::Close));
-        let ends = depth == 0 && (token.is(part, ";") || ends_line && is_whole);
+        // Those of an object end with a comma.
+        let is_last = |rest: &str| rest.is_empty() || rest.starts_with(['\n', '/']);
+        let ends_item = token.is(part, ",") && is_last(part[token.end..].trim_start_matches(' '));
+        let ends = depth == 0 && (token.is(part, ";") || ends_item || ends_line && is_whole);
         match token.kind {
             Kind::Open => depth += 1,
             Kind::Close => depth = depth.saturating_sub(1),

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use super::imports::{self, Import};
 use super::owned;
+use super::pieces::{Of, Part, Piece};
 use crate::code::known;
 use crate::code::outline::{Item, ItemKind, mentioned, outline};
 use crate::code::uses::{self, Uses, uses};
@@ -28,48 +29,11 @@ pub(in crate::code) struct Beside {
     pub decorators: Vec<String>,
 }
 
-/// A piece of code and the names that it defines.
-struct Piece {
-    part: Part,
-    names: Vec<String>,
-    text: String,
-    /// True if it runs when the file is loaded.
-    is_run: bool,
-    /// True if it is used as a member of something.
-    is_member: bool,
-    of: Of,
-}
-
-/// The type that a piece belongs to.
-#[derive(Default)]
-struct Of {
-    /// The type of a method of Go or an `impl` of Rust; empty for any other piece.
-    owner: String,
-    /// The trait of an `impl`.
-    implements: String,
-    /// The functions of an `impl` or a trait.
-    members: Vec<String>,
-    is_field: bool,
-}
-
-impl Piece {
-    fn new(part: Part, names: Vec<String>, text: String) -> Self {
-        Self { part, names, text, is_run: false, is_member: false, of: Of::default() }
-    }
-}
-
 /// Methods by which a statement fills a table.
 const FILLS: &[&str] = &[
     "add", "append", "appendleft", "extend", "fill", "insert", "push", "reverse", "set", "setdefault", "sort",
     "unshift", "update",
 ];
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Member,
-    Import,
-    Helper,
-}
 
 /// Where code stands around a function.
 pub(in crate::code) struct Around<'a> {
@@ -78,6 +42,8 @@ pub(in crate::code) struct Around<'a> {
     pub name: &'a str,
     /// Its indentation.
     pub outer: &'a str,
+    /// One step of indentation, which code of an answer gets. Empty for code that stays as it is.
+    pub unit: &'a str,
     /// The code of its file.
     pub known: &'a str,
     /// Its file.
@@ -107,10 +73,14 @@ impl Around<'_> {
             let class = [open, members, close].concat();
             pieces.extend(self.pieces(&class, &outline(self.language, &class), Some(0), |_| Part::Member));
             pieces.pop_if(|last| last.names.iter().any(|name| name == "a_"));
+            // They may be those of a namespace, which came here because they are used.
+            for piece in &mut pieces {
+                piece.is_alone = true;
+            }
         }
         let items = outline(self.language, top);
         pieces.extend(self.pieces(top, &items, None, |_| Part::Helper));
-        self.needed((self.head, body), pieces, self.decorators(top, &items))
+        self.needed((self.head, body), pieces, self.decorators(top))
     }
 
     /// The code around the function in an answer, where its body begins at byte `at`. Of code that may go on
@@ -131,7 +101,7 @@ impl Around<'_> {
         let is_method = |item: &Item| is_bare && self.takes_self(item, &code[item.range.clone()]);
         let part = |item: &Item| if is_method(item) { Part::Member } else { Part::Helper };
         pieces.extend(self.pieces(code, &items, None, part));
-        let decorators = own.map_or_else(Vec::new, |own| self.decorators(code, &items[own..=own]));
+        let decorators = self.decorators(&code[..at]);
         let head = items.iter().rfind(|item| item.range.contains(&at)).map_or("", |item| &code[item.range.start..at]);
         self.needed((&[self.head, "\n", head].concat(), body), pieces, decorators)
     }
@@ -178,77 +148,21 @@ impl Around<'_> {
         rest.split_inclusive('\n').take_while(is_inside).map(str::len).sum()
     }
 
-    fn pieces(&self, code: &str, items: &[Item], parent: Option<usize>, part: impl Fn(&Item) -> Part) -> Vec<Piece> {
-        let mut found = Vec::new();
-        for (index, item) in items.iter().enumerate().filter(|(_, item)| item.parent == parent) {
-            let part = part(item);
-            let whole = &code[item.range.clone()];
-            if item.kind == ItemKind::Import && parent.is_none() {
-                for import in imports::read(self.language, whole, &item.names) {
-                    let (names, text) = (import.names, import.text);
-                    found.push(Piece::new(Part::Import, names, text));
-                }
-                continue;
-            }
-            // Private members of JavaScript are named without their mark.
-            if self.name.strip_prefix('#').is_some_and(|own| item.names.iter().any(|name| name == own)) {
-                continue;
-            }
-            let white = text::white(whole, 0);
-            let outer = if part == Part::Member { self.outer } else { "" };
-            let moved = |line: &str| line.strip_prefix(white).map_or(line.to_owned(), |line| format!("{outer}{line}"));
-            let text: String = whole.split_inclusive('\n').map(moved).collect();
-            let text = text.trim_end().to_owned() + "\n";
-            if part == Part::Member && item.kind == ItemKind::Other && item.names.is_empty() {
-                let of = || Of { is_field: true, ..Of::default() };
-                let fields = owned::fields(self.language, &text).into_iter();
-                let field = |(name, text)| Piece { is_member: true, of: of(), ..Piece::new(part, vec![name], text) };
-                found.extend(fields.map(field));
-                continue;
-            }
-            if let Some((owner, implements)) = owned::owner(self.language, item).filter(|_| part == Part::Helper) {
-                let members = items.iter().filter(|member| member.parent == Some(index));
-                let members: Vec<String> = members.flat_map(|member| member.names.iter().cloned()).collect();
-                let names = if self.language == Language::Go { item.names.clone() } else { Vec::new() };
-                let of = Of { owner, implements, members, is_field: false };
-                found.push(Piece { of, ..Piece::new(part, names, text) });
-                continue;
-            }
-            let is_init = self.language == Language::Go && item.names.iter().any(|name| name == "init");
-            let is_run = part == Part::Helper && (item.kind == ItemKind::Other && self.runs(&text) || is_init);
-            let of = Of { members: owned::of_trait(self.language, item, &text), ..Of::default() };
-            let piece = Piece::new(part, item.names.clone(), text);
-            found.push(Piece { is_run, is_member: part == Part::Member, of, ..piece });
-        }
-        found
-    }
-
-    /// Returns true if a statement is more than a type or a constant that nothing computes.
-    fn runs(&self, text: &str) -> bool {
-        let words = words(self.language, text);
-        let skipped = |word: &str| matches!(word, "export" | "default" | "declare");
-        let first = words.iter().filter_map(Word::name).find(|word| !skipped(word));
-        let is_type = matches!(first, Some("const" | "enum" | "interface" | "type"));
-        match self.language {
-            Language::Rust => false,
-            Language::Go => !is_type,
-            Language::TypeScript => !is_type || first == Some("const"),
-            Language::Python | Language::JavaScript => true,
-        }
-    }
-
-    /// The decorators above the function in `items` that its file does not have.
-    fn decorators(&self, code: &str, items: &[Item]) -> Vec<String> {
-        let own =
-            items.iter().find(|item| item.kind == ItemKind::Function && item.names.iter().any(|n| n == self.name));
-        let Some(own) = own.filter(|_| self.language == Language::Python) else { return Vec::new() };
-        let lines = code[own.range.clone()].lines().map(str::trim);
-        let above = lines.take_while(|line| !line.starts_with("def ") && !line.starts_with("async "));
-        let above: Vec<&str> = above.filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
-        if !above.iter().all(|line| line.starts_with('@')) {
-            return Vec::new();
-        }
-        above.into_iter().filter(|line| !self.head.contains(line)).map(str::to_owned).collect()
+    /// The decorators right above a head of the function that its file does not have. `code` ends behind the head.
+    fn decorators(&self, code: &str) -> Vec<String> {
+        let is_head = |line: &str| {
+            let head = line.trim_start().trim_start_matches("async ");
+            head.strip_prefix("def ")
+                .and_then(|head| head.strip_prefix(self.name))
+                .is_some_and(|rest| rest.starts_with('('))
+        };
+        let mut lines = code.lines().rev().skip_while(|line| !is_head(line));
+        let Some(head) = lines.next().filter(|_| self.language == Language::Python) else { return Vec::new() };
+        let white = text::white(head, 0);
+        let above = lines.take_while(|line| text::white(line, 0) == white && line.trim_start().starts_with('@'));
+        let mut above: Vec<&str> = above.map(str::trim).filter(|line| !self.head.contains(line)).collect();
+        above.reverse();
+        above.into_iter().map(str::to_owned).collect()
     }
 
     /// The pieces that the body needs and the file does not have, and imports of the library. `head`: the heads
@@ -266,10 +180,11 @@ impl Around<'_> {
         let is_wanted = |piece: &Piece, used: &Uses| {
             let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'));
             let is_key = |name: &str| self.language == Language::Go && used.keys.contains(name);
-            let is_alone = |name: &str| piece.part != Part::Member && (used.alone.contains(name) || is_key(name));
-            let is_used = |name: &str| is_alone(name) || piece.is_member && used.members.contains(name);
+            let is_alone = |name: &str| piece.is_alone && (used.alone.contains(name) || is_key(name));
+            let is_used = |name: &str| is_alone(name) || piece.part == Part::Member && used.members.contains(name);
             let is_new = |name: &str| is_used(name) && is_name(name) && !builtins.contains(&name);
-            if !piece.of.owner.is_empty() || piece.of.is_field && !self.lacks_field(piece, body, &pieces) {
+            let is_field = piece.of.is_field && !piece.is_alone;
+            if !piece.of.owner.is_empty() || is_field && !self.lacks_field(piece, body, &pieces) {
                 return false;
             }
             // A trait comes with the methods that the code calls.
@@ -289,19 +204,36 @@ impl Around<'_> {
             kept[at] = true;
             tables.extend(pieces[at].names.iter().filter(|_| pieces[at].is_run).cloned());
             used.extend(uses(self.language, &pieces[at].text, &HashSet::new(), &[]));
-            code += &pieces[at].text;
+            if pieces[at].part != Part::Import {
+                code += &pieces[at].text;
+            }
         }
         let is_known = |name: &str| {
             self.mentions(name)
                 || pieces.iter().zip(&kept).any(|(piece, &kept)| kept && piece.names.iter().any(|n| n == name))
         };
-        let is_open = self.imports_unnamed();
+        let is_star = |piece: &Piece| piece.part == Part::Import && piece.text.ends_with("import *");
+        let is_open =
+            self.imports_unnamed() || pieces.iter().zip(&kept).any(|(piece, &is_kept)| is_kept && is_star(piece));
         let library = rules::of(self.language).known.imports(self.language, &code, |name| is_open || is_known(name));
-        for (piece, _) in pieces.into_iter().zip(kept).filter(|(_, kept)| *kept) {
-            match piece.part {
-                Part::Member => beside.members.push(piece.text),
-                Part::Helper => beside.helpers.push(piece.text),
-                Part::Import => beside.imports.push(Import { text: piece.text, names: piece.names }),
+        let mut before = None;
+        for (piece, is_kept) in pieces.into_iter().zip(kept) {
+            // Those without a blank line between them stay together.
+            let is_joined =
+                std::mem::replace(&mut before, is_kept.then_some(piece.part)) == Some(piece.part) && piece.follows;
+            let list = match piece.part {
+                _ if !is_kept => continue,
+                Part::Member => &mut beside.members,
+                Part::Helper => &mut beside.helpers,
+                Part::Import => {
+                    let import = Import { text: piece.text, names: piece.names };
+                    beside.imports.extend(imports::narrowed(self.language, import, &code, &used));
+                    continue;
+                }
+            };
+            match list.last_mut().filter(|_| is_joined) {
+                Some(last) => *last += &piece.text,
+                None => list.push(piece.text),
             }
         }
         beside.imports.extend(library.iter().flat_map(|text| imports::of_text(self.language, text)));
@@ -395,24 +327,48 @@ impl Around<'_> {
         if !beside.members.is_empty() || helpers.iter().any(|item| item.kind != ItemKind::Function) {
             return false;
         }
+        let used = self.all_uses((head, body), beside);
+        let file = names(self.language, self.known);
+        let is_there = |name: &str| file.contains(name) || self.package().contains(name);
+        self.unknown((head, body), beside).is_empty() && used.own.iter().all(|name| name == self.name || is_there(name))
+    }
+
+    /// The names that the body and its helpers use and that nothing gives: neither the language, nor its library,
+    /// nor the file, nor what comes with the body. None where an import may give any name.
+    pub fn unknown(&self, (head, body): (&str, &str), beside: &Beside) -> Vec<String> {
+        if self.imports_unnamed() || beside.imports.iter().any(is_open) {
+            return Vec::new();
+        }
         let known = &rules::of(self.language).known;
+        let words = words(self.language, &[body, &beside.helpers.concat()].concat());
+        let calls =
+            |at: usize| words.get(at + 1).is_some_and(|next| next.is('(')) && !(at > 0 && words[at - 1].is('.'));
+        let is_called = |name: &str| (0..words.len()).any(|at| words[at].name() == Some(name) && calls(at));
+        let is_of_language = |name: &str| {
+            // A module cannot be called.
+            let is_own = |path: &&str| {
+                let is_module = self.language == Language::Go || !path.contains(known.separator);
+                path.rsplit(known.separator).next() == Some(name) && !(is_module && is_called(name))
+            };
+            known.builtins.contains(&name) || uses::is_word(self.language, name) || known.library.iter().any(is_own)
+        };
         let file: HashSet<String> = names(self.language, self.known).into_iter().chain(self.paths()).collect();
         let is_there = |name: &str| file.contains(name) || self.package().contains(name);
-        let is_of_language = |name: &str| {
-            let own = |path: &&str| path.rsplit(known.separator).next() == Some(name);
-            known.builtins.contains(&name) || uses::is_word(self.language, name) || known.library.iter().any(own)
-        };
         let is_imported = |name: &str| beside.imports.iter().any(|import| import.names.iter().any(|n| n == name));
+        let helpers = outline(self.language, &beside.helpers.concat());
         let is_helper = |name: &str| helpers.iter().any(|item| item.names.iter().any(|own| own == name));
+        let is_known = |name: &str| is_of_language(name) || is_imported(name) || is_helper(name) || is_there(name);
+        let used = self.all_uses((head, body), beside);
+        used.alone.into_iter().filter(|name| name != self.name && !is_known(name)).collect()
+    }
+
+    /// What the body and its helpers use.
+    fn all_uses(&self, (head, body): (&str, &str), beside: &Beside) -> Uses {
         let mut used = self.uses(body, &[self.head, "\n", head].concat());
         for helper in &beside.helpers {
             used.extend(uses(self.language, helper, &HashSet::new(), &[]));
         }
-        let is_alone_known =
-            |name: &str| is_of_language(name) || is_imported(name) || is_helper(name) || is_there(name);
-        let is_any = self.imports_unnamed();
-        used.alone.iter().all(|name| name == self.name || is_any || is_alone_known(name))
-            && used.own.iter().all(|name| name == self.name || is_there(name))
+        used
     }
 
     /// Returns true if a piece changes one of these tables when the file is loaded, as a loop behind `TABLE =
@@ -488,9 +444,7 @@ impl Around<'_> {
     /// The functions that the body calls, and the constants in capitals that it uses, which neither its file
     /// nor `beside` defines. None where the file imports names that it does not spell out.
     pub fn undefined(&self, body: &str, beside: &Beside) -> Vec<String> {
-        // A star that comes with the body may give any name.
-        let is_open = beside.imports.iter().any(|import| import.text.ends_with("import *"));
-        if self.imports_unnamed() || is_open {
+        if self.imports_unnamed() || beside.imports.iter().any(is_open) {
             return Vec::new();
         }
         let mut code = body.to_owned();
@@ -504,6 +458,11 @@ impl Around<'_> {
             |name: &str| name == self.name || of_helpers.contains(name) || imported(name) || self.mentions(name);
         known::undefined(self.language, &code, is_defined)
     }
+}
+
+/// Returns true if an import may give any name.
+fn is_open(import: &Import) -> bool {
+    ["import *", "::*;", "*};"].iter().any(|end| import.text.ends_with(end))
 }
 
 impl Beside {

@@ -1,6 +1,6 @@
 //! Indentation: the style of a file, and adapting a candidate to it.
 
-use super::lines::{self, Lines};
+use super::lines::{self, Line, Lines};
 
 /// One step of indentation in `text`: that of its first indented statement, or four spaces.
 pub(super) fn unit(text: &str) -> String {
@@ -36,17 +36,34 @@ pub(super) fn reindent(candidate: &str, own: &str, outer: &str, want: &str) -> S
         Some(step) if !step.is_empty() => step.len(),
         _ => deeper().unwrap_or(has.len() / depth).max(1),
     };
-    let mut out = String::with_capacity(candidate.len());
+    moved(candidate, &lines, (has, want), (step, file_step))
+}
+
+/// See [`crate::code::rules::Rules::placed`].
+pub(super) fn placed(text: &str, want: &str, file_step: &str) -> String {
+    let white = |at: usize| &text[lines::line_start(text, at)..at];
+    let lines: Vec<_> = Lines::new(text, 0).filter_map(|s| s.line).collect();
+    let Some(has) = lines.first().map(|l| white(l.first.start)) else { return text.to_owned() };
+    let deeper = lines.iter().filter(|l| l.begins).filter_map(|l| white(l.first.start).strip_prefix(has));
+    let step = deeper.filter(|more| !more.is_empty()).min_by_key(|more| more.len());
+    // A step that is longer than any line leaves the rest of the line as it is.
+    let step = step.filter(|step| !file_step.is_empty() && *step != file_step).map_or(usize::MAX, str::len);
+    moved(text, &lines, (has, want), (step, file_step))
+}
+
+/// The text with `want` in place of `has` in front of its lines, and with other steps behind it.
+fn moved(text: &str, lines: &[Line], (has, want): (&str, &str), (step, file_step): (usize, &str)) -> String {
+    let white = |at: usize| &text[lines::line_start(text, at)..at];
+    let mut out = String::with_capacity(text.len());
     let mut copied = 0;
-    for line in &lines {
+    for line in lines {
         let at = line.first.start;
         let Some(more) = white(at).strip_prefix(has) else { continue };
-        out.push_str(&candidate[copied..lines::line_start(candidate, at)]);
+        out.push_str(&text[copied..lines::line_start(text, at)]);
         out.push_str(want);
         out.push_str(&file_step.repeat(more.len() / step));
         out.push_str(&more[more.len() / step * step..]);
         copied = at;
     }
-    out.push_str(&candidate[copied..]);
-    out
+    out + &text[copied..]
 }

@@ -27,6 +27,7 @@ pub(super) static RULES: Rules = Rules {
     names: context::stub_names,
     outline: outline::outline,
     reindent: indent::reindent,
+    placed: indent::placed,
     known: &known::KNOWN,
     package: |_| HashSet::new(),
 };

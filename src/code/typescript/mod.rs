@@ -1,5 +1,7 @@
 //! TypeScript, with TSX: JavaScript with two more grammars.
 
+pub(super) mod overloads;
+
 use std::collections::HashSet;
 
 use super::braces::tree::Grammar;
