@@ -12,13 +12,16 @@ use super::tui::opener;
 use crate::config::PROJECT_FILE;
 use crate::job::TestsChoice;
 use crate::options::{OptionSpec, Origin, Settings, named};
-use crate::tui::{Change, Live, Setting};
+use crate::tui::{Change, Live, Open, Setting};
 
 /// Settings that the screen changes, in the order of its list, with values to choose from.
-const ALL: [(&str, &[&str]); 7] = [
+const ALL: [(&str, &[&str]); 10] = [
     ("temperature", &["0", "0.2", "0.5", "0.8", "1"]),
     ("n", &["1", "2", "4", "8", "16"]),
     ("seed", &[]),
+    ("max-tokens", &["128", "256", "512", "1024"]),
+    ("rounds", &["1", "2", "3"]),
+    ("timeout", &["10s", "30s", "60s", "300s"]),
     ("draft", &[]),
     ("tests", &[AS_FOUND, "auto", "none"]),
     ("model", &[]),
@@ -106,6 +109,7 @@ fn words(option: &OptionSpec, settings: &Settings) -> String {
         ("model", Value::Null) => BUILT_IN.to_owned(),
         (_, Value::Array(names)) if names.is_empty() => AS_FOUND.to_owned(),
         (_, Value::Array(names)) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+        ("timeout", Value::Number(seconds)) => format!("{}s", seconds.as_f64().unwrap_or_default()),
         (_, Value::String(text)) => text,
         (_, value) => value.to_string(),
     }
@@ -139,7 +143,7 @@ impl Live for LiveSettings {
                 help: option.help().to_owned(),
                 values,
                 typed: *name != "theme",
-                number: matches!(*name, "temperature" | "n" | "seed"),
+                number: matches!(*name, "temperature" | "n" | "seed" | "max-tokens"),
                 fixed: origins.is_some_and(|origins| origins.iter().any(|origin| *origin != Origin::Flag)),
             }
         };
@@ -148,7 +152,7 @@ impl Live for LiveSettings {
 
     fn change(&self, name: &str, value: &str) -> Result<Change, String> {
         let settings = self.with(name, value)?;
-        let options = settings.generate.clone();
+        let (options, limits, rounds) = (settings.generate.clone(), settings.limits, settings.rounds);
         let tests = (name == "tests").then(|| choice(&settings.tests));
         let open = if matches!(name, "model" | "draft") {
             let session = Session { settings, ..self.session.clone() };
@@ -156,7 +160,11 @@ impl Live for LiveSettings {
         } else {
             None
         };
-        Ok(Change { options, tests, open })
+        Ok(Change { options, limits, rounds, tests, open })
+    }
+
+    fn open(&self) -> Result<Open, String> {
+        opener(&self.session, self.unprotected).map_err(|failure| failure.message)
     }
 
     fn take(&mut self, name: &str, value: &str) {
@@ -219,7 +227,11 @@ mod tests {
         assert_eq!(wrong("temperature", "hot"), "temperature is `hot`, expected 0 (greedy) or a positive number");
         assert_eq!(wrong("seed", "-1"), "seed is `-1`, expected a whole number from 0");
         assert!(wrong("model", "qwen2.5-coder-8b").contains("did you mean `qwen2.5-coder"), "the catalog's sentence");
-        assert_eq!(wrong("timeout", "3s"), "timeout cannot be changed here");
+        assert_eq!(wrong("device", "cpu"), "device cannot be changed here");
+        assert_eq!(live.change("timeout", "3s").unwrap().limits.wall.as_secs(), 3);
+        assert_eq!(value(&live, "timeout"), "10s");
+        assert_eq!(live.change("max-tokens", "99").unwrap().options.max_tokens, 99);
+        assert_eq!(live.change("rounds", "3").unwrap().rounds, 3);
         let change = live.change("temperature", "0.25").unwrap();
         assert!((change.options.sampling.temperature - 0.25).abs() < 1e-6 && change.open.is_none());
         assert_eq!(value(&live, "temperature"), "0.8", "not before it is taken");

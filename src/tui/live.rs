@@ -12,6 +12,7 @@ use super::theme::Theme;
 use super::world::{Incoming, Open, carry_out};
 use crate::engine::GenerateOptions;
 use crate::job::TestsChoice;
+use crate::trial::Limits;
 
 /// The settings of the program, as far as the screen can change them. Errors are sentences for the user.
 pub trait Live {
@@ -19,6 +20,8 @@ pub trait Live {
     fn settings(&self) -> Vec<Setting>;
     /// The effect of a value. Nothing has it yet.
     fn change(&self, name: &str, value: &str) -> Result<Change, String>;
+    /// What loads the models of the present values.
+    fn open(&self) -> Result<Open, String>;
     /// The setting has this value from now on.
     fn take(&mut self, name: &str, value: &str);
     /// Writes a setting into the file of the project, if it may stand there, else of the user; returns the path.
@@ -29,6 +32,10 @@ pub trait Live {
 pub struct Change {
     /// Options of the generations from now on.
     pub options: GenerateOptions,
+    /// Limits of their trials.
+    pub limits: Limits,
+    /// Most rounds of candidates.
+    pub rounds: usize,
     /// Other tests.
     pub tests: Option<TestsChoice>,
     /// Other models.
@@ -64,6 +71,11 @@ impl Changing {
     /// The effect of a value.
     pub fn change(&self, name: &str, value: &str) -> Result<Change, String> {
         self.live.as_ref().ok_or("there are no settings to change here")?.change(name, value)
+    }
+
+    /// What loads the models of the present settings.
+    pub fn open(&self) -> Result<Open, String> {
+        self.live.as_ref().ok_or("start again to load the models")?.open()
     }
 
     /// The setting has this value from now on.

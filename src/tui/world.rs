@@ -180,6 +180,14 @@ impl World {
         }
     }
 
+    /// Loads the models of the present settings.
+    fn open_again(&mut self) {
+        match self.changing.open() {
+            Ok(open) => self.open(open),
+            Err(why) => self.tell(Msg::Opened(Err(why))),
+        }
+    }
+
     /// Models and sandbox have come; returns the message for the core.
     pub fn opened(&mut self, result: Result<Opened, String>) -> Msg {
         self.opening = false;
@@ -235,6 +243,7 @@ impl World {
         }
         let alternatives = self.options.alternatives;
         self.options = GenerateOptions { alternatives, ..change.options.clone() };
+        (self.limits, self.extras.rounds) = (change.limits, change.rounds);
         let value = self.changing.take(name, value);
         Ok((Changed { value, options: change.options, loads: false }, tested))
     }
@@ -298,6 +307,7 @@ impl World {
                     ));
                 }
             }
+            Effect::Open => self.open_again(),
             Effect::Test { run, candidate } => self.run(run).into_iter().for_each(|run| run.test(candidate)),
             Effect::Add { run, of, text } => self.run(run).into_iter().for_each(|run| run.add(of, text.clone())),
             Effect::Edit { run, candidate, text } => {

@@ -580,6 +580,18 @@ fn macros_and_statics_in_them_come_along() {
 }
 
 #[test]
+fn helpers_in_a_module_have_their_imports_there() {
+    let file =
+        "use std::io;\n\nmod m {\n    use std::rc::Rc;\n\n    pub fn f(n: u8) -> u8 {\n        todo!()\n    }\n}\n";
+    let answer = "use std::cell::Cell;\nuse std::rc::Rc;\n\nstruct Bag(Rc<Cell<u8>>);\n\npub fn f(n: u8) -> u8 {\n    Bag(Rc::new(Cell::new(n))).0.get()\n}\n";
+    let wanted = "use std::io;\n\nmod m {\n    use std::rc::Rc;\n\n    use std::cell::Cell;\n\n    struct Bag(Rc<Cell<u8>>);\n\n    pub fn f(n: u8) -> u8 {\n        Bag(Rc::new(Cell::new(n))).0.get()\n    }\n}\n";
+    assert_eq!(taken(file, Language::Rust, "m.f", answer), wanted);
+    let file = "def f(n):\n    pass\n";
+    let answer = "from typing import TYPE_CHECKING, Dict\nif TYPE_CHECKING:\n    from m import T\n\n\ndef f(n):\n    x: T = n\n    return x\n";
+    assert_eq!(taken(file, Language::Python, "f", answer), answer.replace(", Dict", ""));
+}
+
+#[test]
 fn lines_that_stand_together_stay_together() {
     let file = "package p\n\nfunc F(n int) int {\n\treturn 0\n}\n";
     let kept = "type pile []int\n\nfunc (p pile) Len() int      { return len(p) }\nfunc (p pile) Swap(i, j int) { p[i], p[j] = p[j], p[i] }\n\n";

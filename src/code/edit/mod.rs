@@ -9,8 +9,9 @@ mod pieces;
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use self::imports::Import;
 use self::parts::{Around, Beside};
-use super::outline::{Item, ItemKind, outline};
+use super::outline::{Item, ItemKind, mentioned, outline};
 use super::target::last_name;
 use super::typescript::overloads;
 use super::words::names;
@@ -113,9 +114,19 @@ impl Target {
         let place = self.place(&items);
         // The names of a module are not those of the file.
         if self.language == Language::Rust && !place.indent.is_empty() {
-            let indent = self.body_indent.clone().unwrap_or_else(|| " ".repeat(self.indent + 4));
-            let uses = beside.imports.drain(..).map(|import| format!("{indent}{}\n", import.text));
-            body.text = self.insertion(&(uses.collect::<String>() + candidate));
+            let of_helpers: Vec<&str> = beside.helpers.iter().flat_map(|helper| mentioned(helper)).collect();
+            let is_named = |import: &Import| import.names.iter().any(|name| of_helpers.contains(&name.as_str()));
+            let is_for_helpers = beside.imports.iter().any(is_named);
+            let uses = beside.imports.drain(..).map(|import| import.text + "\n");
+            if is_for_helpers {
+                let module = &self.text[place.top..self.function.start];
+                let uses: String = uses.filter(|line| !module.contains(line.trim())).collect();
+                beside.helpers.splice(..0, Some(uses).filter(|uses| !uses.is_empty()));
+                body.text = self.insertion(candidate);
+            } else {
+                let indent = self.body_indent.clone().unwrap_or_else(|| " ".repeat(self.indent + 4));
+                body.text = self.insertion(&(indented(&uses.collect::<String>(), &indent) + candidate));
+            }
         } else {
             body.text = self.insertion(candidate);
         }

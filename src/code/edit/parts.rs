@@ -204,7 +204,8 @@ impl Around<'_> {
             kept[at] = true;
             tables.extend(pieces[at].names.iter().filter(|_| pieces[at].is_run).cloned());
             used.extend(uses(self.language, &pieces[at].text, &HashSet::new(), &[]));
-            if pieces[at].part != Part::Import {
+            // An import may stand in a condition that uses others.
+            if pieces[at].part != Part::Import || pieces[at].text.starts_with("if ") {
                 code += &pieces[at].text;
             }
         }

@@ -22,6 +22,8 @@ struct Slot {
     origin: Option<usize>,
     /// Ends its waiting or running trial.
     trial: Option<Arc<AtomicBool>>,
+    /// The number of the task that its trial is of.
+    tasks: usize,
     /// Ends its waiting or running calls.
     calls: Option<Arc<AtomicBool>>,
     /// The outcomes of its calls.
@@ -37,6 +39,8 @@ pub(super) struct State {
     /// This state, for what works in the background.
     me: Weak<Mutex<Self>>,
     task: Arc<dyn Task>,
+    /// How many tasks there were before this one.
+    tasks: usize,
     limits: Limits,
     stop_on_pass: bool,
     problem: usize,
@@ -108,6 +112,7 @@ impl State {
             inputs,
             agreement: None,
             task,
+            tasks: 0,
             limits,
             stop_on_pass,
             problem,
@@ -203,13 +208,19 @@ impl State {
     }
 
     pub fn test_again(&mut self, candidate: usize) {
-        if self.slots.get(candidate).is_some_and(|slot| slot.trial.is_none()) {
-            self.test(candidate);
+        let Some(slot) = self.slots.get(candidate) else { return };
+        match &slot.trial {
+            // It runs already.
+            Some(_) if slot.tasks == self.tasks => return,
+            Some(trial) => trial.store(true, Ordering::Relaxed),
+            None => {}
         }
+        self.test(candidate);
     }
 
     pub fn use_task(&mut self, task: Arc<dyn Task>) {
         self.task = task;
+        self.tasks += 1;
     }
 
     fn tell(&mut self, event: Event) {
@@ -418,7 +429,7 @@ impl State {
         c.verdict = Verdict::not_run("its tests were cancelled");
         let turn = Turn { problem: self.problem, mean_logprob: c.mean_logprob.unwrap_or(0.0), candidate };
         let cancel = Arc::new(AtomicBool::new(false));
-        self.slots[candidate].trial = Some(cancel.clone());
+        (self.slots[candidate].trial, self.slots[candidate].tasks) = (Some(cancel.clone()), self.tasks);
         self.slots[candidate].passed = false;
         let (Some(me), mine) = (self.me.upgrade(), cancel.clone()) else { return };
         queue.start(turn, trial, cancel, move |news| {

@@ -132,6 +132,29 @@ fn tests_run_without_the_candidate_from_the_start() {
 }
 
 #[test]
+fn a_new_task_takes_the_place_of_trials_that_run() {
+    let (begun, has_begun) = channel();
+    let pool = pool(1, move |trial, cancel| {
+        let _ = begun.send(());
+        // Trials of the first task do not end by themselves.
+        let is_new = trial.program.contains("twice(3)");
+        while !is_new && !cancel.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
+        let status = if is_new { Status::Passed } else { Status::Failed };
+        Ok(Verdict { status, ..Verdict::not_run("ran") })
+    });
+    let (run, events) = start(&Scripted, &pool, ask(false));
+    has_begun.recv().unwrap();
+    events.iter().find(|event| matches!(event, Event::Source(source::Event::Done(_)))).unwrap();
+    let other = Job::from_text(&STUB.replace("twice(2)\n    4", "twice(3)\n    6"), &TestsChoice::Auto).unwrap();
+    run.use_task(Arc::new(other));
+    (0..TEXTS.len()).for_each(|candidate| run.test(candidate));
+    let outcome = outcome(&events);
+    assert!(outcome.candidates.iter().all(|c| c.verdict.status == Status::Passed), "{:?}", outcome.candidates);
+}
+
+#[test]
 fn equal_candidates_run_once_and_the_best_ranked_pass_is_the_pick() {
     let (pool, ran) = unsteady();
     let (_run, receive) = start(&Scripted, &pool, ask(false));

@@ -89,7 +89,7 @@ pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
 fn of_candidate(state: &mut State, context: Context, action: Action) -> Option<Vec<Effect>> {
     match action {
         Action::Submit if context == Context::Search => find::search(state),
-        Action::Submit if context == Context::Answer => answer::take(state),
+        Action::Submit if context == Context::Answer => return Some(answer::take(state)),
         Action::Diff => diff::open(state, false),
         Action::Preview => diff::open(state, true),
         Action::Mark => mark_one(state),
@@ -197,7 +197,10 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
         Action::Watch => return watch::toggle(state),
         Action::Help => state.help = Some(0),
         Action::Results => state.results = Some(0),
-        Action::Calls => (state.calls, state.answering, state.results) = (Some(0), None, None),
+        Action::Calls => {
+            let row = state.run.as_ref().map_or(0, |run| run.call);
+            (state.calls, state.answering, state.results) = (Some(row), None, None);
+        }
         Action::Close => close(state),
         Action::Output => {
             state.output = !state.output;
@@ -390,9 +393,14 @@ fn generate_next(state: &mut State) -> Vec<Effect> {
             );
             return Vec::new();
         }
-        Loading::Failed(why) => {
-            state.error = Some(why.clone());
-            return Vec::new();
+        // A server may have been started, a file may be there now.
+        Loading::Failed(_) => {
+            (state.eager, state.loading, state.error) = (true, Loading::Opening, None);
+            state.say_while(
+                While::Loading,
+                "the models are loaded once more; candidates are written as soon as they are ready",
+            );
+            return vec![Effect::Open];
         }
     }
     if state.draft.is_blank() && state.job.editable().is_some() {
@@ -614,7 +622,7 @@ pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effec
 pub(super) fn test_all_again(state: &mut State) -> Vec<Effect> {
     let (tested, is_over) = (state.has_tests(), state.past.is_over());
     let Some(run) = state.run.as_ref().filter(|_| tested && !is_over) else { return Vec::new() };
-    let again = |c: &Candidate| c.is_whole() && c.duplicate_of.is_none() && !c.testing.is_pending();
+    let again = |c: &Candidate| c.is_whole() && c.duplicate_of.is_none();
     let again: Vec<usize> = (0..run.candidates.len()).filter(|&c| again(&run.candidates[c])).collect();
     let effects = again.iter().map(|&candidate| Effect::Test { run: run.id, candidate }).collect();
     for candidate in again {

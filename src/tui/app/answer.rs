@@ -1,7 +1,8 @@
 //! The right answer to a call as the user types it: one that no candidate may give.
 
-use super::calls::{Check, judge};
+use super::calls::{Check, answered};
 use super::draft::Draft;
+use super::effect::Effect;
 use super::state::State;
 use crate::agreement::{typed as read, words};
 use crate::language::Language;
@@ -53,16 +54,19 @@ pub fn paste(state: &mut State, text: &str) {
 }
 
 /// The typed answer becomes a check. One that cannot be read stays, to be corrected.
-pub fn take(state: &mut State) {
-    let Some(answering) = &state.answering else { return };
+pub fn take(state: &mut State) -> Vec<Effect> {
+    let Some(answering) = &state.answering else { return Vec::new() };
     let (call, text) = (answering.call.clone(), answering.text.text().trim().to_owned());
     let language = state.job.language().unwrap_or(Language::Python);
     match given(state, &call, &text).map_or_else(|| read(&text, language), Ok) {
         Ok(right) => {
             state.answering = None;
-            judge(state, Check { call, right, example: None });
+            answered(state, Check { call, right, example: None })
         }
-        Err(why) => state.answering.iter_mut().for_each(|answering| answering.error = Some(why.clone())),
+        Err(why) => {
+            state.answering.iter_mut().for_each(|answering| answering.error = Some(why.clone()));
+            Vec::new()
+        }
     }
 }
 
@@ -107,6 +111,19 @@ mod tests {
         session.key("esc");
         session.key("w");
         assert!(session.state.draft.text().contains(">>> mean([])\n    -1\n"), "{}", session.state.draft.text());
+    }
+
+    #[test]
+    fn a_typed_answer_takes_the_example_of_another_one_out_of_the_prompt() {
+        let mut session = called();
+        session.key("b");
+        types(&mut session, "-1");
+        session.key("enter");
+        session.key("w");
+        assert!(session.state.draft.text().contains(">>> mean([])\n    -1\n"), "{}", session.state.draft.text());
+        types(&mut session, "0");
+        assert!(!session.key("enter").is_empty(), "the other prompt is used");
+        assert!(!session.state.draft.text().contains(">>> mean([])"), "{}", session.state.draft.text());
     }
 
     #[test]

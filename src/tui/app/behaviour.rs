@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::fixture::{PROMPT, Session, body};
-use super::state::{Consent, IGNORE_YES_MS, Question};
+use super::state::{Consent, IGNORE_YES_MS, Loading, Question};
 use super::{Effect, Focus, Msg, Phase, Testing};
 use crate::code::{Place, Target, TargetSpec};
 use crate::engine::{Event, FinishReason, Summary, thoughts_took_all};
@@ -646,6 +646,17 @@ fn a_number_goes_to_its_pane() {
     assert_eq!((session.run().focus, session.state.focus), (1, Focus::Panes), "from the prompt, too");
     session.key("9");
     assert_eq!(session.run().focus, 1, "there is none");
+}
+
+#[test]
+fn models_that_could_not_be_loaded_are_loaded_again_when_candidates_are_asked_for() {
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 2);
+    session.send(Msg::Opened(Err("the server does not answer".to_owned())));
+    let said = session.state.error.clone().unwrap_or_default();
+    assert!(said.starts_with("the server does not answer; ") && said.ends_with(" tries again"), "{said}");
+    assert_eq!(session.key("g"), [Effect::Open]);
+    assert_eq!((&session.state.loading, &session.state.error), (&Loading::Opening, &None));
+    assert!(matches!(session.open(true)[..], [Effect::Generate { .. }]), "it was asked for");
 }
 
 #[test]

@@ -143,6 +143,9 @@ pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect
                 _ => -10,
             };
             state.calls = state.calls.map(|row| row.saturating_add_signed(by).min(count.saturating_sub(1)));
+            if let Some((row, run)) = state.calls.zip(state.run.as_mut()) {
+                run.call = row;
+            }
         }
         Action::Answer => {
             let Code::Char(digit @ '1'..='9') = pressed.code else { return Some(Vec::new()) };
@@ -169,9 +172,14 @@ fn numbered(state: &mut State, number: usize) -> Vec<Effect> {
         return Vec::new();
     };
     let check = Check { call: agreement.inputs[input].text(), right, example: None };
+    answered(state, check)
+}
+
+/// The user's answer to a call judges all candidates.
+pub(super) fn answered(state: &mut State, check: Check) -> Vec<Effect> {
     let effects = without_other_example(state, &check);
     let gone = if effects.is_empty() { "" } else { "; its example is no more in the prompt" };
-    judge_saying(state, check, gone);
+    judge(state, check, gone);
     effects
 }
 
@@ -188,13 +196,9 @@ fn without_other_example(state: &mut State, check: &Check) -> Vec<Effect> {
     }
 }
 
-/// A check judges all candidates at once. An example of the call stays until another is written in its place.
-pub(super) fn judge(state: &mut State, check: Check) {
-    judge_saying(state, check, "");
-}
-
-/// Judges, and says that and `more`.
-fn judge_saying(state: &mut State, mut check: Check, more: &str) {
+/// A check judges all candidates at once, which is said with `more`. An example of the call stays until another is
+/// written in its place.
+fn judge(state: &mut State, mut check: Check, more: &str) {
     let run = state.run.as_ref().map_or(0, |run| run.candidates.len());
     let agreement = state.agreement();
     let is_given = agreement.is_some_and(|agreement| (0..run).any(|c| check.is_met(agreement, c) == Some(true)));
@@ -534,11 +538,31 @@ pub(in crate::tui) mod tests {
         }
         session.send(Msg::Paste("-1".to_owned()));
         session.key("enter");
-        assert_eq!(said(&session), "no candidate gives -1; w makes it the example instead");
+        assert_eq!(
+            said(&session),
+            "no candidate gives -1; its example is no more in the prompt; w makes it an example"
+        );
         session.key("w");
         assert!(has_one_example(&session, "-1"), "{}", session.state.draft.text());
         session.key("x");
         assert_eq!(session.state.draft.text(), STUB);
+    }
+
+    #[test]
+    fn the_table_opens_at_the_row_that_was_left() {
+        let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), result: None };
+        let inputs: Vec<Input> = ["[1, 2]", "[3]"].map(input).into();
+        let witness = |candidate, observed| Witness { members: vec![candidate], votes: 1, observed };
+        let witnesses =
+            vec![witness(0, vec![returns("1.5"), returns("3.0")]), witness(1, vec![returns("3"), returns("4")])];
+        let bodies = ["    return sum(numbers) / len(numbers)\n", "    return 1\n"].map(str::to_owned);
+        let mut session = called_as(&bodies, Agreement::of(inputs.into(), witnesses));
+        for key in ["b", "j", "esc"] {
+            session.key(key);
+        }
+        assert_eq!(session.state.calls, None);
+        session.key("b");
+        assert_eq!(session.state.calls, Some(1));
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub enum Effect {
         /// Key of the randomness.
         seed: u64,
     },
+    /// Load the models, which could not be loaded, once more.
+    Open,
     /// End all candidates of a generation.
     CancelAll { run: u64 },
     /// End one candidate.

@@ -446,6 +446,7 @@ fn changed(state: &mut State, name: &str, result: Result<Box<Changed>, String>) 
     match name {
         "n" => state.options.n = changed.options.n,
         "temperature" => state.options.sampling = changed.options.sampling,
+        "max-tokens" => state.options.max_tokens = changed.options.max_tokens,
         "seed" => {
             state.options.seed = changed.options.seed;
             state.palette.seed = Some(changed.options.seed);

@@ -44,6 +44,8 @@ pub struct Run {
     pub pick: Option<usize>,
     /// The agreement of the candidates that were called so far.
     pub agreement: Option<Arc<Agreement>>,
+    /// The row of the table of calls that was selected last.
+    pub call: usize,
     /// It was said on what call they differ.
     pub told_apart: bool,
     /// Prompt tokens computed.
@@ -101,6 +103,7 @@ impl Run {
             ended: None,
             summary: None,
             agreement: None,
+            call: 0,
             told_apart: false,
             prepares: None,
             stopping: false,

@@ -131,8 +131,9 @@ fn opened(state: &mut State, result: Result<(SourceInfo, Protection), String>) -
             if std::mem::take(&mut state.eager) { action::generate(state) } else { Vec::new() }
         }
         Err(why) => {
-            state.fail(why.clone());
-            state.loading = Loading::Failed(why);
+            let again = state.key_name(Context::Start, Action::Generate);
+            state.fail(format!("{why}; {again} tries again"));
+            (state.loading, state.eager) = (Loading::Failed(why), false);
             Vec::new()
         }
     }
