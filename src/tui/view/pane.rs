@@ -44,7 +44,10 @@ pub fn draw(buf: &mut Buffer, pane: Pane, look: &Look, layout: &Layout) {
             Phase::Waiting | Phase::Prefill if run.prefill.total > 0 => reading(run, state.now, inner.width.into()),
             Phase::Waiting | Phase::Prefill => "waiting".to_owned(),
             Phase::Streaming => said.as_ref().map_or_else(String::new, Said::line),
-            _ => "(nothing was written)".to_owned(),
+            _ => match said.as_ref().filter(|said| !said.whole().is_empty()) {
+                Some(said) => format!("no code; {}", said.line()),
+                None => "(nothing was written)".to_owned(),
+            },
         };
         put(buf, inner, inner.x, inner.y, &text::fit(&waiting, inner.width.into()), look.style(Role::Muted));
     }

@@ -139,6 +139,18 @@ fn a_filter_and_a_generation_that_waits_are_said() {
     assert!(scene(&mut session, 120, 24).contains("writes as soon as the models are loaded"));
 }
 
+#[test]
+fn an_answer_without_code_shows_what_was_said() {
+    let mut session = tokens::tests::session(1, vec!["Sorry,", " no", " code."], true);
+    let (ids, logprobs, text) = (vec![0, 1, 2], vec![-0.5; 3], String::new());
+    let alternatives = Vec::new();
+    session.event(Event::Tokens { candidate: 0, text, ids, logprobs, alternatives, drafted: 0, accepted: 0 });
+    session.finish(0, "");
+    session.done();
+    let shown = scene(&mut session, 80, 24);
+    assert!(shown.contains("no code; said: Sorry, no code."), "{shown}");
+}
+
 /// The verdict and the pick are there however many candidates say the same.
 #[test]
 fn many_names_leave_room_for_the_verdict() {

@@ -47,6 +47,7 @@ const USES: &[Uses] = &[
         "import:socket, import:urllib.request, import:http, import:requests, import:httpx, import:aiohttp, \
          import:ftplib, import:smtplib, open_connection",
     ),
+    (Kind::Files, "rmtree, os . remove, os . removedirs, os . rmdir, os . unlink, os . truncate"),
     (
         Kind::Computed,
         "^eval (, ^exec (, ^compile (, __import__, import_module, ^globals (, ^vars (, attrgetter, FunctionType, \

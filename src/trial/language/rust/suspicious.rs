@@ -39,7 +39,7 @@ const USES: &[Uses] = &[
     (Kind::Network, "std : : net, TcpStream, TcpListener, UdpSocket, UnixStream"),
     (
         Kind::Files,
-        "std : : fs, fs : : read*, fs : : write*, File : : open, OpenOptions, include !, include_str !, include_bytes \
+        "std : : fs, fs : : read*, fs : : remove*, fs : : write*, File : : open, OpenOptions, include !, include_str !, include_bytes \
          !, std : : os",
     ),
     (Kind::Hooks, "set_hook, take_hook, catch_unwind, Drop for, resume_unwind, mem : : forget"),
