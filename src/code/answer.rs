@@ -11,10 +11,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use super::edit::parts::Around;
+use super::head::{self, Parameter};
 use super::pairs;
 use super::rules::{self, Function};
 use super::target::last_name;
-use super::words::{Word, ends_in_string, names, words};
+use super::words::{ends_in_string, names, words};
 use super::{Target, text};
 use crate::channels::{self, Parts};
 use crate::language::Language;
@@ -173,6 +174,7 @@ impl RequestedFunction {
 
     /// The function, if a block of code holds it. `whole` means that the block is complete.
     fn function(&self, code: &str, whole: bool) -> Option<ExtractedBody> {
+        let code = &*self.at_border(code);
         let functions = (rules::of(self.language).functions)(code);
         if functions.iter().any(|f| last_name(&f.name) == last_name(&self.name)) {
             return self.of_functions(code, &functions, whole);
@@ -228,10 +230,8 @@ impl RequestedFunction {
                 // The last piece may be one that the body needs, in the middle.
                 let is_amid = || beside != around.around(&body, code, this.body.start, false);
                 lacks = around.undefined(&body, &beside);
-                // Another block may have a function that is given to a call.
-                if self.language == Language::Python {
-                    lacks.extend(around.unknown((head, &body), &beside));
-                }
+                // Another block may have a type, or a function that is given to a call.
+                lacks.extend(around.lacking((head, &body), &beside));
                 ended = ended && (whole || around.is_all_known((head, &body), &beside) && !is_amid());
                 if (whole || ended) && !beside.is_empty() {
                     text = around.joined(&text, &beside);
@@ -251,6 +251,15 @@ impl RequestedFunction {
             return Fit::Exact;
         }
         if name.contains('.') { Fit::Other } else { Fit::Bare }
+    }
+
+    /// The code with its first line at the left border, where methods of Rust stand without their type.
+    fn at_border<'c>(&self, code: &'c str) -> Cow<'c, str> {
+        let first = code.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let white = text::white(first, 0);
+        let is_inside = |line: &str| line.trim().is_empty() || line.starts_with(white);
+        let moves = self.language == Language::Rust && !white.is_empty() && code.lines().all(is_inside);
+        if moves { Cow::Owned((rules::of(self.language).placed)(code, "", "")) } else { Cow::Borrowed(code) }
     }
 
     /// The code with its methods in a class, if the function is a method that stands there without one.
@@ -289,70 +298,35 @@ impl RequestedFunction {
     }
 
     /// A body that uses the parameters of another head, with what makes it one of the file's own.
-    fn with_parameters(&self, head: &str, body: String, is_all: bool) -> String {
-        let (own, new) = (self.parameters(&self.head), self.parameters(head));
-        if own == new || own.len() > new.len() {
+    fn with_parameters(&self, answer_head: &str, body: String, is_all: bool) -> String {
+        let (language, name) = (self.language, last_name(&self.name));
+        let (own, new) = (head::parameters(language, &self.head, name), head::parameters(language, answer_head, name));
+        let has_bare = |list: &[Parameter]| list.iter().all(|parameter| parameter.default.is_none());
+        if own == new || own.len() > new.len() || own.is_empty() && has_bare(&new) {
             return body;
         }
-        let used = names(self.language, &body);
-        let added: Option<Vec<(&str, String)>> =
-            new[own.len()..].iter().map(|name| Some((name.as_str(), self.default(head, name)?))).collect();
-        let Some(added) = added else { return body };
-        let words = words(self.language, &body);
-        let name = last_name(&self.name);
+        let used = names(language, &body);
+        let (added, of_own) = (&new[own.len()..], own.iter().map(|own| own.pattern.clone()).collect::<Vec<_>>());
+        if added.iter().any(|parameter| parameter.default.is_none()) {
+            return body;
+        }
+        let words = words(language, &body);
         let calls = |at: usize| words[at].name() == Some(name) && words.get(at + 1).is_some_and(|next| next.is('('));
         if !added.is_empty() && (0..words.len()).any(calls) {
             // It gives them to itself.
-            let inner = self.inner_function(head, &body, &own).filter(|_| is_all);
+            let inner = self.inner_function(answer_head, &body, &of_own).filter(|_| is_all);
             return inner.unwrap_or(body);
         }
-        let renamed = own.iter().zip(&new).filter(|(_, new)| used.contains(*new) && !own.contains(new));
-        let renamed = renamed.map(|(own, new)| (new.as_str(), own.clone()));
-        let added = added.into_iter().filter(|(name, _)| used.contains(*name));
-        let statement = |(name, value): (&str, String)| match self.language {
-            Language::Python => format!("{}{name} = {value}\n", self.inner),
-            Language::JavaScript | Language::TypeScript | Language::Rust => {
-                format!("{}let {name} = {value};\n", self.inner)
-            }
-            Language::Go => format!("{}{name} := {value}\n", self.inner),
-        };
-        renamed.chain(added).map(statement).collect::<String>() + &body
-    }
-
-    /// The value that a parameter in a head has if it is not given.
-    fn default(&self, head: &str, name: &str) -> Option<String> {
-        if matches!(self.language, Language::Rust | Language::Go) {
-            return None;
+        let is_used = |name: &str| used.contains(name);
+        let is_other = |name: &str| used.contains(name) && !of_own.iter().any(|own| own == name);
+        let mut statements: Vec<String> = Vec::new();
+        for (own, new) in own.iter().zip(&new) {
+            let is_same = own.pattern == new.pattern;
+            statements.extend(new.of(own, language, if is_same { &is_used } else { &is_other }));
         }
-        let own = last_name(&self.name);
-        let from = head.rfind(&format!("{own}(")).or_else(|| head.rfind(own))?;
-        let open = from + head[from..].find('(')? + 1;
-        let (mut depth, mut begin, mut quote, mut value) = (0_usize, open, None, None);
-        for (at, c) in head[open..].char_indices().map(|(at, c)| (open + at, c)) {
-            match c {
-                '\'' | '"' | '`' if quote == Some(c) => quote = None,
-                '\'' | '"' | '`' if quote.is_none() => quote = Some(c),
-                _ if quote.is_some() => {}
-                ',' | ')' if depth == 0 => {
-                    let end = value.map_or(at, |value: usize| value - 1);
-                    let (this, _) = head[begin..end].split_once(':').unwrap_or((&head[begin..end], ""));
-                    if this.trim().trim_end_matches('?') == name {
-                        let is_optional = this.trim().ends_with('?');
-                        let value = value.map(|value| head[value..at].trim().to_owned());
-                        return value.or_else(|| is_optional.then(|| "undefined".to_owned()));
-                    }
-                    if c == ')' {
-                        return None;
-                    }
-                    (begin, value) = (at + 1, None);
-                }
-                '(' | '[' | '{' => depth += 1,
-                ')' | ']' | '}' => depth = depth.saturating_sub(1),
-                '=' if depth == 0 && value.is_none() && !head[at + 1..].starts_with('>') => value = Some(at + 1),
-                _ => {}
-            }
-        }
-        None
+        let added = added.iter().filter(|parameter| parameter.is_used(language, &is_used));
+        statements.extend(added.filter_map(|parameter| parameter.added(language)));
+        head::lines(&statements, &self.inner) + &body
     }
 
     /// A body that calls the answer's function, which stands in it.
@@ -384,7 +358,11 @@ impl RequestedFunction {
     /// A body of Go that uses another name for the receiver, with a statement that makes it one.
     fn with_receiver(&self, head: &str, body: String) -> String {
         let Some((own, new)) = self.receiver(&self.head).zip(self.receiver(head)) else { return body };
-        let is_used = || names(self.language, &body).contains(&new) && !self.parameters(&self.head).contains(&new);
+        let is_own = |new: &str| {
+            let own = head::parameters(self.language, &self.head, last_name(&self.name));
+            own.iter().any(|parameter| parameter.pattern == new)
+        };
+        let is_used = || names(self.language, &body).contains(&new) && !is_own(&new);
         if own != new && is_used() { format!("{}{new} := {own}\n{body}", self.inner) } else { body }
     }
 
@@ -395,29 +373,6 @@ impl RequestedFunction {
         let name = words.get(func + 2)?.name()?;
         let is_named = words.get(func + 1)?.is('(') && !words.get(func + 3)?.is(')') && name != "_";
         (self.language == Language::Go && is_named).then(|| name.to_owned())
-    }
-
-    /// The names of the parameters in a head.
-    fn parameters(&self, head: &str) -> Vec<String> {
-        let words = words(self.language, head);
-        let at = words.iter().position(|word| word.name() == Some(last_name(&self.name)));
-        let rest = at.map_or(&[][..], |at| &words[at..]);
-        let Some(open) = rest.iter().position(|word| word.is('(')) else { return Vec::new() };
-        let (mut depth, mut found, mut begins) = (0_usize, Vec::new(), true);
-        for word in &rest[open + 1..] {
-            match word {
-                Word::Mark('(' | '[' | '{' | '<') => depth += 1,
-                Word::Mark(')') if depth == 0 => break,
-                Word::Mark(')' | ']' | '}' | '>') => depth = depth.saturating_sub(1),
-                Word::Mark(',') if depth == 0 => begins = true,
-                Word::Name(name) if begins && depth == 0 && !matches!(name.as_str(), "mut" | "ref") => {
-                    begins = false;
-                    found.push(name.clone());
-                }
-                _ => {}
-            }
-        }
-        found
     }
 
     /// Code that is the inside of the function, with its indentation.

@@ -25,6 +25,7 @@ mod edited;
 mod error;
 mod example;
 mod go;
+mod head;
 mod javascript;
 mod known;
 mod locals;

@@ -61,7 +61,7 @@ pub(super) fn uses(language: Language, code: &str, outer: &HashSet<String>, this
         let is_pathed = language == Language::Rust && is(before, ':') && is(at.checked_sub(2), ':');
         let two = before.and_then(|before| before.checked_sub(1));
         if is_pathed || is(before, '.') && !is(two, '.') {
-            let of = if is_pathed { at.checked_sub(3) } else { two };
+            let of = if is_pathed { at.checked_sub(3).map(|of| before_angles(&words, of)) } else { two };
             if name_at(of).is_some_and(is_of_own) {
                 uses.own.insert(name.to_owned());
             }
@@ -92,6 +92,18 @@ pub(super) fn uses(language: Language, code: &str, outer: &HashSet<String>, this
         }
     }
     uses
+}
+
+/// The place of the type in front of `::<…>`, which ends at `at`; `at` if there is no such list.
+fn before_angles(words: &[Word], at: usize) -> usize {
+    let mut depth = 0_usize;
+    let open = (0..=at).rev().take_while(|_| words[at].is('>')).find(|&i| {
+        depth += usize::from(words[i].is('>'));
+        depth -= usize::from(words[i].is('<'));
+        depth == 0
+    });
+    let marks = |open: &usize| *open > 2 && words[open - 1].is(':') && words[open - 2].is(':');
+    open.filter(marks).map_or(at, |open| open - 3)
 }
 
 /// The names that `code` binds.
@@ -391,10 +403,19 @@ fn variables(language: Language, mut rest: &[Word]) -> Vec<&str> {
         };
         let pattern = until(rest, ends);
         found.extend(of_pattern(language, pattern));
-        let value = until(&rest[pattern.len()..], |word| is_end(word) || word.is(','));
-        let at = pattern.len() + value.len();
-        if !rest.get(at).is_some_and(|word| word.is(',')) {
-            return found;
+        // A comma in a list of types is followed by no variable.
+        let mut at = pattern.len();
+        loop {
+            at += until(&rest[at..], |word| is_end(word) || word.is(',')).len();
+            if !rest.get(at).is_some_and(|word| word.is(',')) {
+                return found;
+            }
+            let next = &rest[at + 1..];
+            let begins = until(next, |word| ends(word) || matches!(word, Word::Mark('<' | '>' | '|' | '&' | '.')));
+            if next.get(begins.len()).is_none_or(ends) {
+                break;
+            }
+            at += 1;
         }
         rest = &rest[at + 1..];
         while rest.first() == Some(&Word::End) {

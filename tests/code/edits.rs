@@ -392,7 +392,8 @@ fn only_names_that_a_file_lacks_are_imported() {
             "import {\n  one,\n} from './m';\nimport { two } from './m';",
         ),
     ] {
-        let program = taken(&format!("{own}\n\n{stub}"), Language::JavaScript, "f", &format!("{new}\n\n{body}"));
+        let said = format!("```js\n{new}\n\n{body}```\n");
+        let (program, _) = taken_as_said(&format!("{own}\n\n{stub}"), Language::JavaScript, "f", &said);
         assert_eq!(program, format!("{wanted}\n\n{body}"), "{own}");
     }
     let body = "export function f(p) {\n  const x: Two = one(p);\n  return x;\n}\n";
@@ -654,4 +655,141 @@ fn decorators_of_an_inner_function_come_along() {
     let answer = answer.replace("    # As it is.\n", "");
     let wanted = wanted.replace("    @other", "    @functools.wraps(g)\n    @other");
     assert_eq!(taken(file, Language::Python, "outer.f", &answer), wanted);
+}
+
+#[test]
+fn a_type_in_angles_is_no_body() {
+    let file = "export function f<T extends { id: string }>(all: T[]): Map<string, T> {\n}\n";
+    let body = "export function f<T extends { id: string }>(all: T[]): Map<string, T> {\n  const seen = new Map<string, T>();\n  return seen;\n}\n";
+    assert_eq!(taken(file, Language::TypeScript, "f", body), body);
+    // Types behind a comma are used.
+    let file = "export function f(all: string[]): unknown {\n}\n";
+    let body = "export function f(all: string[]): unknown {\n  const one: Map<string, Entry> = new Map();\n  const two = new Map<string, Slot[]>(), three = 1;\n  return [one, two, three];\n}\n";
+    let types = "interface Entry {\n  n: number;\n}\n\ntype Slot = { n: number };\n\ntype three = string;\n\n";
+    let wanted = format!("{}{body}", types.replace("type three = string;\n\n", ""));
+    assert_eq!(taken(file, Language::TypeScript, "f", &format!("{types}{body}")), wanted);
+}
+
+#[test]
+fn members_of_a_decorated_class_come_along() {
+    let file = "@Injectable()\nexport class A {\n  f(n: number): number {\n    return 0;\n  }\n}\n";
+    let answer = "import { Logger } from '@nestjs/common';\n\n@Injectable()\nexport class A {\n  private readonly log = new Logger(A.name);\n\n  constructor(\n    private readonly n: number,\n  ) {}\n\n  f(n: number): number {\n    this.log.warn(n);\n    return this.g(n);\n  }\n\n  private g(n: number): number {\n    return n;\n  }\n}\n";
+    let wanted = "import { Logger } from '@nestjs/common';\n\n@Injectable()\nexport class A {\n  private readonly log = new Logger(A.name);\n\n  private g(n: number): number {\n    return n;\n  }\n\n  f(n: number): number {\n    this.log.warn(n);\n    return this.g(n);\n  }\n}\n";
+    assert_eq!(taken(file, Language::TypeScript, "A.f", answer), wanted);
+}
+
+#[test]
+fn an_associated_function_of_a_type_with_arguments_is_awaited() {
+    let file = "pub struct M<const N: usize>([f64; N]);\n\nimpl<const N: usize> M<N> {\n    pub fn f(&self) -> Self {\n        todo!()\n    }\n}\n";
+    let own = "impl<const N: usize> M<N> {\n    pub fn f(&self) -> Self {\n        M::<N>::zero()\n    }\n}\n";
+    let helper = "impl<const N: usize> M<N> {\n    pub fn zero() -> Self {\n        M([0.0; N])\n    }\n}\n";
+    let program = taken(file, Language::Rust, "M.f", &format!("{own}\n{helper}"));
+    assert!(program.contains("M::<N>::zero()") && program.contains("pub fn zero() -> Self"), "{program}");
+    // Methods without their type, as they stand in it.
+    let file = "impl A {\n    pub fn f(&self) -> u8 {\n        todo!()\n    }\n}\n";
+    let bare = "    pub fn f(&self) -> u8 {\n        self.g()\n    }\n\n    fn g(&self) -> u8 {\n        1\n    }\n";
+    let wanted = "impl A {\n    fn g(&self) -> u8 {\n        1\n    }\n\n    pub fn f(&self) -> u8 {\n        self.g()\n    }\n}\n";
+    assert_eq!(taken(file, Language::Rust, "A.f", bare), wanted);
+}
+
+#[test]
+fn types_and_values_of_other_blocks_come_along() {
+    for (language, file, body, other) in [
+        (
+            Language::Go,
+            "package p\n\nfunc F(s string) error {\n\treturn nil\n}\n",
+            "func F(s string) error {\n\tif pattern.MatchString(s) {\n\t\treturn &Fault{s}\n\t}\n\treturn nil\n}\n",
+            "import \"regexp\"\n\nvar pattern = regexp.MustCompile(`a`)\n\ntype Fault struct{ s string }\n\nfunc (f *Fault) Error() string { return f.s }\n",
+        ),
+        (
+            Language::Rust,
+            "pub fn f(n: u8) -> u8 {\n    todo!()\n}\n",
+            "pub fn f(n: u8) -> u8 {\n    let bag = Bag { n };\n    Some(bag.n).map(twice).unwrap_or(0)\n}\n",
+            "struct Bag {\n    n: u8,\n}\n\nfn twice(n: u8) -> u8 {\n    n * 2\n}\n",
+        ),
+        (
+            Language::TypeScript,
+            "export function f(n: number): number {\n}\n",
+            "export function f(n: number): number {\n  const one: Entry = { n };\n  return one.n + Kind.A;\n}\n",
+            "interface Entry {\n  n: number;\n}\n\nenum Kind {\n  A,\n}\n",
+        ),
+    ] {
+        let name = language.name();
+        let function = if language == Language::Go { "F" } else { "f" };
+        for said in [
+            format!("First:\n```{name}\n{other}```\nThen:\n```{name}\n{body}```\n"),
+            format!("```{name}\n{body}```\nwith\n```{name}\n{other}```\nDone.\n"),
+        ] {
+            let (program, _) = taken_as_said(file, language, function, &said);
+            for line in other.lines().chain(body.lines()) {
+                assert!(program.contains(line.trim_start_matches("import ")), "{line}\n{program}");
+            }
+        }
+    }
+}
+
+#[test]
+fn parameters_of_another_head_are_made_of_those_of_the_file() {
+    for (language, file, head, body, statements) in [
+        (
+            Language::JavaScript,
+            "function f(options) {\n}\n",
+            "function f({ a = 1, b, of = (x) => x } = {}) {\n",
+            "  return of(a + b);\n",
+            "  const { a = 1, b, of = (x) => x } = options ?? {};\n",
+        ),
+        (
+            Language::JavaScript,
+            "function f(props) {\n}\n",
+            "function f({ a, b: c }) {\n",
+            "  return a + c;\n",
+            "  const { a, b: c } = props;\n",
+        ),
+        (
+            Language::JavaScript,
+            "function f(all, by) {\n}\n",
+            "function f(all, by = (a, b) => a - b) {\n",
+            "  return all.sort(by);\n",
+            "  if (by === undefined) by = (a, b) => a - b;\n",
+        ),
+        (
+            Language::JavaScript,
+            "function f({ all, by }) {\n}\n",
+            "function f({ all = [], by }) {\n",
+            "  return all.map(by);\n",
+            "  if (all === undefined) all = [];\n",
+        ),
+        (
+            Language::JavaScript,
+            "function f({ a, b }) {\n}\n",
+            "function f(props) {\n",
+            "  return props.a;\n",
+            "  const props = { a, b };\n",
+        ),
+        (
+            Language::TypeScript,
+            "function f(ms: number): string {\n}\n",
+            "function f(n: number, options: { max?: number } = {}, ...more: Map<string, number>[]): string {\n",
+            "  return n + options.max + more;\n",
+            "  let n = ms;\n  let options: { max?: number } = {};\n  let more: Map<string, number>[] = [];\n",
+        ),
+        (
+            Language::Python,
+            "def f(a, /, b, *, c=1):\n    pass\n",
+            "def f(x, /, b, *, c=1, d='(,'):\n",
+            "    return x + b + c + d\n",
+            "    x = a\n    d = '(,'\n",
+        ),
+        (
+            Language::Rust,
+            "fn f<'a>(p: (u8, &'a str)) -> u8 {\n}\n",
+            "fn f<'a>((a, b): (u8, &'a str)) -> u8 {\n",
+            "    a\n",
+            "    let (a, b) = p;\n",
+        ),
+    ] {
+        let close = if language == Language::Python { "" } else { "}\n" };
+        let program = taken(file, language, "f", &format!("{head}{body}{close}"));
+        assert!(program.ends_with(&format!("\n{statements}{body}{close}")), "{program}");
+    }
 }

@@ -73,7 +73,8 @@ struct File<'a> {
 
 impl File<'_> {
     fn statement(&mut self, statement: &Statement, range: Range<usize>) {
-        let own = |d: &&Definition| d.parent.is_none() && statement.range.contains(&d.head);
+        // Decorators may belong to it.
+        let own = |d: &&Definition| d.parent.is_none() && range.contains(&d.head);
         let index = self.definitions.iter().position(|d| own(&d));
         if let Some(index) = index
             && self.definition(index, range.clone(), None)

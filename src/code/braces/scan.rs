@@ -177,7 +177,7 @@ impl Scan<'_> {
         if bracket == b'{' {
             inline = last.is_some_and(|l| {
                 matches!(l.text(self.text), ":" | "|" | "&" | "=" | "," | "<" | "const" | "let" | "var" | "import")
-                    || matches!(l.text(self.text), "export" | "interface" | "struct" | "type")
+                    || matches!(l.text(self.text), "export" | "extends" | "interface" | "struct" | "type")
             });
             definition = self.define(table, token);
         }

@@ -328,15 +328,23 @@ impl Around<'_> {
         if !beside.members.is_empty() || helpers.iter().any(|item| item.kind != ItemKind::Function) {
             return false;
         }
-        let used = self.all_uses((head, body), beside);
+        let mut used = self.uses_under(head, body);
+        for helper in &beside.helpers {
+            used.extend(uses(self.language, helper, &HashSet::new(), &[]));
+        }
         let file = names(self.language, self.known);
         let is_there = |name: &str| file.contains(name) || self.package().contains(name);
-        self.unknown((head, body), beside).is_empty() && used.own.iter().all(|name| name == self.name || is_there(name))
+        self.unknown(&used, body, beside).is_empty() && used.own.iter().all(|name| name == self.name || is_there(name))
     }
 
-    /// The names that the body and its helpers use and that nothing gives: neither the language, nor its library,
-    /// nor the file, nor what comes with the body. None where an import may give any name.
-    pub fn unknown(&self, (head, body): (&str, &str), beside: &Beside) -> Vec<String> {
+    /// The names that the body alone uses and that nothing gives. They may be in another block.
+    pub fn lacking(&self, (head, body): (&str, &str), beside: &Beside) -> Vec<String> {
+        self.unknown(&self.uses_under(head, body), body, beside)
+    }
+
+    /// The used names that nothing gives: neither the language, nor its library, nor the file, nor what comes with
+    /// the body. None where an import may give any name.
+    fn unknown(&self, used: &Uses, body: &str, beside: &Beside) -> Vec<String> {
         if self.imports_unnamed() || beside.imports.iter().any(is_open) {
             return Vec::new();
         }
@@ -358,18 +366,16 @@ impl Around<'_> {
         let is_imported = |name: &str| beside.imports.iter().any(|import| import.names.iter().any(|n| n == name));
         let helpers = outline(self.language, &beside.helpers.concat());
         let is_helper = |name: &str| helpers.iter().any(|item| item.names.iter().any(|own| own == name));
-        let is_known = |name: &str| is_of_language(name) || is_imported(name) || is_helper(name) || is_there(name);
-        let used = self.all_uses((head, body), beside);
-        used.alone.into_iter().filter(|name| name != self.name && !is_known(name)).collect()
+        let members: HashSet<&str> = beside.members.iter().flat_map(|member| mentioned(member)).collect();
+        let is_known = |name: &str| {
+            is_of_language(name) || is_imported(name) || is_helper(name) || is_there(name) || members.contains(name)
+        };
+        used.alone.iter().filter(|name| *name != self.name && !is_known(name)).cloned().collect()
     }
 
-    /// What the body and its helpers use.
-    fn all_uses(&self, (head, body): (&str, &str), beside: &Beside) -> Uses {
-        let mut used = self.uses(body, &[self.head, "\n", head].concat());
-        for helper in &beside.helpers {
-            used.extend(uses(self.language, helper, &HashSet::new(), &[]));
-        }
-        used
+    /// What a body uses under a head of the answer and that of the file.
+    fn uses_under(&self, head: &str, body: &str) -> Uses {
+        self.uses(body, &[self.head, "\n", head].concat())
     }
 
     /// Returns true if a piece changes one of these tables when the file is loaded, as a loop behind `TABLE =

@@ -24,7 +24,7 @@ const STATEMENTS: &[&str] = &["if", "for", "while", "switch", "catch", "with", "
 fn read(head: &Head) -> Option<HeadDefinition> {
     let count = head.tokens.len();
     let last = count.checked_sub(1)?;
-    if matches!(head.at(last), ":" | "|" | "&" | "<" | ",") {
+    if matches!(head.at(last), ":" | "|" | "&" | "<" | "," | "extends") {
         // The brace opens a type, or an object in an object.
         return (last > 0 && head.at(last) == ":")
             .then(|| bound(head, last + 1, true))
