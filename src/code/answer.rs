@@ -215,13 +215,14 @@ impl RequestedFunction {
         };
         let body = (rules.reindent)(&body, white, &self.outer, &self.inner);
         let head = &code[line..this.docstring.as_ref().map_or(this.body.start, |doc| doc.start.min(this.body.start))];
+        let body = self.with_results(head, body, whole || ended);
         let body = self.with_receiver(head, self.with_parameters(head, body, whole || ended));
         // Another function of this name may follow.
         if !whole && fit < Fit::Exact {
             return Some(ExtractedBody { finished: this.finished, named, fit, ..ExtractedBody::default() });
         }
         let (mut text, mut alone, mut lacks) = (String::new(), String::new(), Vec::new());
-        if let Some(rest) = self.without_typed(&body) {
+        if let Some(rest) = self.without_typed(&body).map(|rest| self.without_comments(rest)) {
             rest.clone_into(&mut text);
             rest.clone_into(&mut alone);
             if whole || ended {
@@ -366,6 +367,22 @@ impl RequestedFunction {
         if own != new && is_used() { format!("{}{new} := {own}\n{body}", self.inner) } else { body }
     }
 
+    /// A body of Go that uses names of its results, which the file's head does not have, in a function that has them.
+    fn with_results(&self, head: &str, body: String, is_all: bool) -> String {
+        let (own, new) = (head::results(&self.head, last_name(&self.name)), head::results(head, last_name(&self.name)));
+        let ((of_own, false), (of_new, true)) = (head::result_types(own), head::result_types(new)) else { return body };
+        let unit = self.inner.strip_prefix(&self.outer).unwrap_or_default();
+        if self.language != Language::Go || of_own != of_new || unit.is_empty() {
+            return body;
+        }
+        let rules = rules::of(self.language);
+        let is_closed = (rules.function_end)(text::width(&self.outer), &body).is_some();
+        let inside = body.trim_end().strip_suffix('}').filter(|_| is_closed).map_or(body.as_str(), str::trim_end);
+        let inside = (rules.placed)(&format!("{}\n", inside.trim_end()), &[&self.inner, unit].concat(), "");
+        let close = if is_all { format!("{}}}()\n", self.inner) } else { String::new() };
+        format!("{}return func() {new} {{\n{inside}{close}", self.inner)
+    }
+
     /// The name of the receiver in a head of Go.
     fn receiver(&self, head: &str) -> Option<String> {
         let words = words(self.language, head);
@@ -405,6 +422,18 @@ impl RequestedFunction {
             at += line.len();
         }
         if next.is_none() { Some(&body[at..]) } else { None }
+    }
+
+    /// A body without the comments that stand in the file right above it.
+    fn without_comments<'t>(&self, body: &'t str) -> &'t str {
+        let mark = self.language.line_comment();
+        let mut kept: Vec<&str> = self.head.lines().rev().map(str::trim).take_while(|l| l.starts_with(mark)).collect();
+        kept.reverse();
+        let same = body.split_inclusive('\n').zip(&kept).take_while(|(line, kept)| line.trim() == **kept);
+        let same: Vec<usize> = same.map(|(line, _)| line.len()).collect();
+        let end = same.iter().sum::<usize>();
+        // Of a body that goes on the next line may be another one of them.
+        if same.len() == kept.len() || end == body.len() { &body[end..] } else { body }
     }
 
     /// The code blocks of an answer. A fence in a string of the code, such as a docstring, does not close it.

@@ -25,6 +25,41 @@ pub(super) fn parameters(language: Language, head: &str, name: &str) -> Vec<Para
     parts(language, &head[from + open + 1..]).iter().filter_map(|part| parameter(language, part)).collect()
 }
 
+/// The results of a Go function as a head has them: `error`, `(n int, err error)`. Empty if there are none.
+pub(super) fn results<'h>(head: &'h str, name: &str) -> &'h str {
+    let Some(from) = head.rfind(&format!("{name}(")).filter(|_| !name.is_empty()) else { return "" };
+    let list = &head[from + name.len() + 1..];
+    let end =
+        parts(Language::Go, list).last().map_or(0, |last| last.as_ptr() as usize - list.as_ptr() as usize + last.len());
+    let rest = list.get(end + 1..).unwrap_or_default();
+    rest.trim().trim_end_matches('{').trim_end()
+}
+
+/// The types of these results, and true if they have names.
+pub(super) fn result_types(results: &str) -> (Vec<&str>, bool) {
+    let Some(list) = results.strip_prefix('(') else {
+        return (Some(results).filter(|one| !one.is_empty()).into_iter().collect(), false);
+    };
+    let parts: Vec<&str> = parts(Language::Go, list).into_iter().map(str::trim).collect();
+    if !parts.iter().any(|part| named(part).is_some()) {
+        return (parts, false);
+    }
+    // `a, b int` are two of one type.
+    let mut kind = "";
+    let mut types: Vec<&str> = Vec::new();
+    for part in parts.iter().rev() {
+        kind = named(part).map_or(kind, |(_, kind)| kind.trim());
+        types.insert(0, kind);
+    }
+    (types, true)
+}
+
+/// The name and the type of a result of Go, if it has a name.
+fn named(part: &str) -> Option<(&str, &str)> {
+    let is_word = |word: &str| word.chars().all(|c| c.is_alphanumeric() || c == '_');
+    part.split_once(' ').filter(|(name, _)| is_word(name) && !matches!(*name, "chan" | "func"))
+}
+
 /// Texts up to the bracket that ends a list, split at its commas.
 fn parts(language: Language, list: &str) -> Vec<&str> {
     let (mut depth, mut from, mut quote, mut found) = (0_usize, 0, None, Vec::new());

@@ -793,3 +793,35 @@ fn parameters_of_another_head_are_made_of_those_of_the_file() {
         assert!(program.ends_with(&format!("\n{statements}{body}{close}")), "{program}");
     }
 }
+
+#[test]
+fn comments_of_the_stub_are_not_said_twice() {
+    let file = "def f(n):\n    # Twice,\n    # and more.\n    raise NotImplementedError\n";
+    let answer = file.replace("raise NotImplementedError", "return n * 2");
+    assert_eq!(taken(file, Language::Python, "f", &answer), answer);
+    let other = "def f(n):\n    # Twice,\n    # or less.\n    return n\n";
+    let program = taken(file, Language::Python, "f", other);
+    assert_eq!(
+        program,
+        file.replace("    raise NotImplementedError\n", "    # Twice,\n    # or less.\n    return n\n")
+    );
+    let file = "function f(n) {\n  // Twice.\n  throw new Error('todo');\n}\n";
+    let answer = file.replace("throw new Error('todo')", "return n * 2");
+    assert_eq!(taken(file, Language::JavaScript, "f", &answer), answer);
+}
+
+#[test]
+fn results_have_the_names_that_the_answer_gives_them() {
+    let file = "package p\n\nfunc (s *S) F(n int) (int, error) {\n\treturn 0, nil\n}\n";
+    let body =
+        "\tdefer func() {\n\t\tif r := recover(); r != nil {\n\t\t\terr = fault\n\t\t}\n\t}()\n\ttotal = n\n\treturn\n";
+    let answer = format!("func (s *S) F(n int) (total int, err error) {{\n{body}}}\n\nvar fault = error(nil)\n");
+    let wrapped = body.replace("\n\t", "\n\t\t");
+    let wanted = format!(
+        "package p\n\nvar fault = error(nil)\n\nfunc (s *S) F(n int) (int, error) {{\n\treturn func() (total int, err error) {{\n\t{wrapped}\t}}()\n}}\n"
+    );
+    assert_eq!(taken(file, Language::Go, "S.F", &answer), wanted);
+    // Other types are another function.
+    let plain = "func (s *S) F(n int) (total int64, err error) {\n\treturn 1, nil\n}\n";
+    assert_eq!(taken(file, Language::Go, "S.F", plain), file.replace("return 0, nil", "return 1, nil"));
+}
