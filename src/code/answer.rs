@@ -42,7 +42,7 @@ pub struct RequestedFunction {
     pub path: Option<PathBuf>,
     /// The text from its head to the extracted text, whole lines. Empty if an answer cannot begin with it.
     pub head: String,
-    /// Tells it from others of its name, see [`pairs::kind`].
+    /// Tells it from others of its name, see `code::pairs`.
     pub kind: String,
 }
 
