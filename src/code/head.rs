@@ -62,27 +62,30 @@ fn named(part: &str) -> Option<(&str, &str)> {
 
 /// Texts up to the bracket that ends a list, split at its commas.
 fn parts(language: Language, list: &str) -> Vec<&str> {
-    let (mut depth, mut from, mut quote, mut found) = (0_usize, 0, None, Vec::new());
+    let (mut open, mut from, mut quote, mut found) = (Vec::new(), 0, None, Vec::new());
     let mut before = ' ';
     for (at, c) in list.char_indices() {
-        let is_end = matches!(c, ',' | ')' | '}' | ']') && depth == 0 && quote.is_none();
         match c {
-            _ if is_end => {
-                found.push(&list[from..at]);
-                from = at + 1;
-            }
             _ if quote.is_some() => quote = quote.filter(|quote| *quote != c),
             '"' | '`' => quote = Some(c),
             // Lifetimes of Rust have the same mark.
             '\'' if language != Language::Rust => quote = Some(c),
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth -= 1,
-            '<' if language != Language::Python => depth += 1,
-            '>' if language != Language::Python && !matches!(before, '=' | '-') => depth = depth.saturating_sub(1),
+            ',' if open.is_empty() => {
+                found.push(&list[from..at]);
+                from = at + 1;
+            }
+            '(' | '[' | '{' => open.push(c),
+            '<' if language != Language::Python => open.push(c),
+            '>' if !matches!(before, '=' | '-') => drop(open.pop_if(|last| *last == '<')),
+            ')' | ']' | '}' => {
+                // One that compares is not closed.
+                while open.pop_if(|last| *last == '<').is_some() {}
+                if open.pop().is_none() {
+                    found.push(&list[from..at]);
+                    return found;
+                }
+            }
             _ => {}
-        }
-        if is_end && c != ',' {
-            return found;
         }
         before = c;
     }

@@ -116,6 +116,17 @@ fn proportional(pid: i32) -> Option<u64> {
     Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.saturating_mul(1024))
 }
 
+/// Returns true unless a process is still a copy of the one that forked it: `PF_FORKNOEXEC` among its flags, see
+/// `proc_pid_stat`(5) and `include/linux/sched.h` of Linux.
+pub fn has_become_program(process: i32) -> bool {
+    const FORKED_ONLY: u64 = 0x40;
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name in brackets may hold anything.
+    let fields = text.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let flags = fields.split_ascii_whitespace().nth(6).and_then(|flags| flags.parse::<u64>().ok());
+    flags.is_none_or(|flags| flags & FORKED_ONLY == 0)
+}
+
 /// Memory of some processes, bytes, with shared pages divided among their users where `/proc` tells. A
 /// process that has ended since it was listed uses none.
 pub fn in_use(processes: impl IntoIterator<Item = i32>) -> u64 {

@@ -754,6 +754,13 @@ fn parameters_of_another_head_are_made_of_those_of_the_file() {
         ),
         (
             Language::JavaScript,
+            "function f(all) {\n}\n",
+            "function f(all, by = (a, b) => (a < b ? -1 : 1), more = ['),']) {\n",
+            "  return all.sort(by).concat(more);\n",
+            "  let by = (a, b) => (a < b ? -1 : 1);\n  let more = ['),'];\n",
+        ),
+        (
+            Language::JavaScript,
             "function f({ all, by }) {\n}\n",
             "function f({ all = [], by }) {\n",
             "  return all.map(by);\n",
