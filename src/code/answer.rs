@@ -367,7 +367,8 @@ impl RequestedFunction {
         if own != new && is_used() { format!("{}{new} := {own}\n{body}", self.inner) } else { body }
     }
 
-    /// A body of Go that uses names of its results, which the file's head does not have, in a function that has them.
+    /// A body of Go that uses names of its results, which the file's head does not have, in a function that
+    /// has them.
     fn with_results(&self, head: &str, body: String, is_all: bool) -> String {
         let (own, new) = (head::results(&self.head, last_name(&self.name)), head::results(head, last_name(&self.name)));
         let ((of_own, false), (of_new, true)) = (head::result_types(own), head::result_types(new)) else { return body };
@@ -440,7 +441,8 @@ impl RequestedFunction {
     fn blocks<'a>(&self, said: &'a str, over: bool) -> Vec<Block<'a>> {
         let is_inside = |block: &Block<'_>| self.speaks(block.info) && ends_in_string(self.language, &block.text);
         let mut found = blocks(said, &is_inside);
-        // A quote that is never closed is a mistake of the answer, and its fence is one. Blocks before it stay.
+        // A quote that is never closed is a mistake of the answer, and its fence is one. Blocks before it
+        // stay.
         if let Some(open) = found.pop_if(|block| over && !block.closed) {
             found.extend(blocks(&said[open.start..], &|_| false));
         }

@@ -160,8 +160,8 @@ impl Parameter {
         self.inside(language).into_iter().map(bound).collect()
     }
 
-    /// Statements that make this parameter of an answer out of that of the file, `own`. `is_used` tells what the
-    /// body names.
+    /// Statements that make this parameter of an answer out of that of the file, `own`. `is_used` tells what
+    /// the body names.
     pub fn of(&self, own: &Self, language: Language, is_used: &dyn Fn(&str) -> bool) -> Vec<String> {
         if !self.names(language).iter().any(|name| is_used(name)) {
             return Vec::new();
@@ -201,8 +201,8 @@ impl Parameter {
         }
     }
 
-    /// The statement that gives this parameter, which the file's head lacks, the value that it has if it is not
-    /// given; `None` if it has none.
+    /// The statement that gives this parameter, which the file's head lacks, the value that it has if it is
+    /// not given; `None` if it has none.
     pub fn added(&self, language: Language) -> Option<String> {
         let value = self.default.as_ref()?;
         let kind = if language == Language::TypeScript && self.is_name { self.kind.as_str() } else { "" };

@@ -1,12 +1,13 @@
-//! Tells functions of one type and one name apart: methods of several traits, and the accessors of a property.
+//! Tells functions of one type and one name apart: methods of several traits, and the accessors of a
+//! property.
 
 use super::rules::Function;
 use super::target::last_name;
 use super::words::{Word, words};
 use crate::language::Language;
 
-/// The trait of a method in Rust, `get` or `set` in JavaScript, the decorator of an accessor in Python. Empty for
-/// any other function.
+/// The trait of a method in Rust, `get` or `set` in JavaScript, the decorator of an accessor in Python. Empty
+/// for any other function.
 pub(super) fn kind(language: Language, text: &str, function: &Function) -> String {
     let around = function.parents.last().map_or("", |around| &text[around.clone()]);
     let own = &text[function.range.start..function.body.start.max(function.range.start)];

@@ -41,9 +41,9 @@ pub(super) struct Rules {
     /// A trimmed candidate with the indentation that the file uses for this function. The arguments are the
     /// candidate, the indentation of its own head, if any, of the file's head, and of the body.
     pub reindent: fn(&str, &str, &str, &str) -> String,
-    /// Lines of code with another indentation in front of the first one, and with other steps behind it. An empty
-    /// step leaves theirs. Lines inside strings stay unchanged. The arguments are the lines, the indentation and
-    /// the step.
+    /// Lines of code with another indentation in front of the first one, and with other steps behind it. An
+    /// empty step leaves theirs. Lines inside strings stay unchanged. The arguments are the lines, the
+    /// indentation and the step.
     pub placed: fn(&str, &str, &str) -> String,
 }
 

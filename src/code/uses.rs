@@ -144,7 +144,8 @@ fn inside(words: &[Word], open: usize) -> &[Word] {
     until(words.get(open + 1..).unwrap_or_default(), |_| false)
 }
 
-/// The words up to one outside of brackets at which `stops` is true, or a bracket that closes one before them.
+/// The words up to one outside of brackets at which `stops` is true, or a bracket that closes one before
+/// them.
 fn until(words: &[Word], stops: impl Fn(&Word) -> bool) -> &[Word] {
     let mut depth = 0_usize;
     let end = words.iter().position(|word| {

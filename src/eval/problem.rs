@@ -104,8 +104,8 @@ impl Problem {
         Prompt::Written(prompt::chat::prompt(chat, &self.requested(), &self.prompt, &[]))
     }
 
-    /// Like [`Self::prompt_for`], with what tests said of candidates that failed; `None` where the prompt has no
-    /// function.
+    /// Like [`Self::prompt_for`], with what tests said of candidates that failed; `None` where the prompt has
+    /// no function.
     pub fn prompt_again(&self, window: &Window, facts: &[String]) -> Option<Prompt> {
         // Checks call the function by the name of their parameter.
         let name = self.entry_point.as_deref().unwrap_or("candidate");

@@ -116,8 +116,8 @@ fn proportional(pid: i32) -> Option<u64> {
     Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.saturating_mul(1024))
 }
 
-/// Returns true unless a process is still a copy of the one that forked it: `PF_FORKNOEXEC` among its flags, see
-/// `proc_pid_stat`(5) and `include/linux/sched.h` of Linux.
+/// Returns true unless a process is still a copy of the one that forked it: `PF_FORKNOEXEC` among its flags,
+/// see `proc_pid_stat`(5) and `include/linux/sched.h` of Linux.
 pub fn has_become_program(process: i32) -> bool {
     const FORKED_ONLY: u64 = 0x40;
     let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();

@@ -229,7 +229,8 @@ fn over_limit(group: &mut Group, ticks: u32, job: &Job, (scratch, before): (&Scr
         procfs::resident_of(leader).is_some_and(|bytes| bytes > limits.memory)
             && procfs::in_use([leader]) > limits.memory
     };
-    // Until it has become the program, it shares all memory of this one. A busy machine may leave it so for seconds, in which it keeps all that this program changes.
+    // Until it has become the program, it shares all memory of this one. A busy machine may leave it so for
+    // seconds, in which it keeps all that this program changes.
     let has_begun = group.leader.is_none_or(procfs::has_become_program);
     if has_begun && group.leader.as_ref().is_some_and(is_over) {
         return Some(Ended::MemoryLimit);

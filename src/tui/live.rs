@@ -24,7 +24,8 @@ pub trait Live {
     fn open(&self) -> Result<Open, String>;
     /// The setting has this value from now on.
     fn take(&mut self, name: &str, value: &str);
-    /// Writes a setting into the file of the project, if it may stand there, else of the user; returns the path.
+    /// Writes a setting into the file of the project, if it may stand there, else of the user; returns the
+    /// path.
     fn keep(&self, name: &str, value: &str) -> Result<String, String>;
 }
 

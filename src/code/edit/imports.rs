@@ -156,7 +156,8 @@ pub(super) fn paths(language: Language, text: &str, items: &[Item]) -> HashSet<S
     own.flat_map(|import| listed::leaves(&import.text).unwrap_or_default()).collect()
 }
 
-/// The paths of a `use` of Rust that code with these names may need without their own name, and true if it does.
+/// The paths of a `use` of Rust that code with these names may need without their own name, and true if it
+/// does.
 pub(super) fn unnamed(text: &str, used: &Uses) -> Vec<(String, bool)> {
     let is_method = |methods: &[&str]| methods.is_empty() || methods.iter().any(|method| used.has(method));
     let need = |leaf: String| {

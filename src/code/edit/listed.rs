@@ -6,8 +6,8 @@ use crate::language::Language;
 /// Longest line that grows by a name.
 const MAX_LINE: usize = 100;
 
-/// An import with those of its names for which `keeps` is true: no statement, one, or several. `keeps` takes a
-/// name as the list has it, or a path of Rust in full. A statement that cannot be read stays.
+/// An import with those of its names for which `keeps` is true: no statement, one, or several. `keeps` takes
+/// a name as the list has it, or a path of Rust in full. A statement that cannot be read stays.
 pub(super) fn kept(language: Language, text: &str, keeps: impl Fn(&str) -> bool) -> Vec<String> {
     let keeps = |part: &String| keeps(part);
     let kept = match language {

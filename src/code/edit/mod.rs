@@ -82,7 +82,8 @@ impl Target {
         !self.beside(candidate).is_empty()
     }
 
-    /// A candidate with the imports behind it that come with it and are not in its text; `None` if there are none.
+    /// A candidate with the imports behind it that come with it and are not in its text; `None` if there are
+    /// none.
     pub fn with_imports(&self, candidate: &str) -> Option<String> {
         let imports = self.beside(candidate).imports.into_iter().map(|import| import.text);
         let added: Vec<String> = imports.filter(|import| !candidate.contains(import.trim())).collect();
@@ -180,8 +181,8 @@ impl Target {
         edits
     }
 
-    /// The start of the first of the heads without a body above byte `at`, the start of a line, which belong to the
-    /// function.
+    /// The start of the first of the heads without a body above byte `at`, the start of a line, which belong
+    /// to the function.
     fn above_overloads(&self, at: usize) -> usize {
         if self.language == Language::TypeScript { overloads::above(&self.text, last_name(&self.name), at) } else { at }
     }

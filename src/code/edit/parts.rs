@@ -148,7 +148,8 @@ impl Around<'_> {
         rest.split_inclusive('\n').take_while(is_inside).map(str::len).sum()
     }
 
-    /// The decorators right above a head of the function that its file does not have. `code` ends behind the head.
+    /// The decorators right above a head of the function that its file does not have. `code` ends behind the
+    /// head.
     fn decorators(&self, code: &str) -> Vec<String> {
         let is_head = |line: &str| {
             let head = line.trim_start().trim_start_matches("async ");
@@ -165,8 +166,8 @@ impl Around<'_> {
         above.into_iter().map(str::to_owned).collect()
     }
 
-    /// The pieces that the body needs and the file does not have, and imports of the library. `head`: the heads
-    /// that the function has, in its file and in the answer.
+    /// The pieces that the body needs and the file does not have, and imports of the library. `head`: the
+    /// heads that the function has, in its file and in the answer.
     fn needed(&self, (head, body): (&str, &str), mut pieces: Vec<Piece>, decorators: Vec<String>) -> Beside {
         let mut code = [body, &decorators.join("\n")].join("\n");
         let mut used = self.uses(&code, head);
@@ -241,8 +242,8 @@ impl Around<'_> {
         beside
     }
 
-    /// Returns true if methods come along: with their type or trait, or because the code calls a method that the
-    /// file's type lacks.
+    /// Returns true if methods come along: with their type or trait, or because the code calls a method that
+    /// the file's type lacks.
     fn comes_along(&self, piece: &Piece, kept: &HashSet<&String>, used: &Uses) -> bool {
         let Of { owner, implements, members, .. } = &piece.of;
         let is_go = self.language == Language::Go;
@@ -273,7 +274,8 @@ impl Around<'_> {
         field.names.iter().any(|name| is_taken(name) && !self.mentions(name))
     }
 
-    /// Returns true if code may use an import without its name: the methods of a trait, and names behind a star.
+    /// Returns true if code may use an import without its name: the methods of a trait, and names behind a
+    /// star.
     fn is_used_unnamed(&self, import: &Piece, body: &str, used: &Uses, pieces: &[Piece]) -> bool {
         let lacks = || {
             let known = &rules::of(self.language).known;
@@ -320,8 +322,8 @@ impl Around<'_> {
         is_main || uses(self.language, &piece.text, &HashSet::new(), &[]).alone.contains(self.name)
     }
 
-    /// Returns true if the body names nothing that may still come: everything is in the language, its library,
-    /// the file, or an import.
+    /// Returns true if the body names nothing that may still come: everything is in the language, its
+    /// library, the file, or an import.
     pub fn is_all_known(&self, (head, body): (&str, &str), beside: &Beside) -> bool {
         // A type may get methods further down, and a table its lines.
         let helpers = outline(self.language, &beside.helpers.concat());
@@ -342,8 +344,8 @@ impl Around<'_> {
         self.unknown(&self.uses_under(head, body), body, beside)
     }
 
-    /// The used names that nothing gives: neither the language, nor its library, nor the file, nor what comes with
-    /// the body. None where an import may give any name.
+    /// The used names that nothing gives: neither the language, nor its library, nor the file, nor what comes
+    /// with the body. None where an import may give any name.
     fn unknown(&self, used: &Uses, body: &str, beside: &Beside) -> Vec<String> {
         if self.imports_unnamed() || beside.imports.iter().any(is_open) {
             return Vec::new();

@@ -5,8 +5,8 @@ use crate::code::text::line_start;
 /// Most lines of a head.
 const MOST_LINES: usize = 12;
 
-/// The start of the first of the heads without a body right above byte `at`, the start of a line, which are those of
-/// the function `name` below them, with their comments.
+/// The start of the first of the heads without a body right above byte `at`, the start of a line, which are
+/// those of the function `name` below them, with their comments.
 pub(in crate::code) fn above(text: &str, name: &str, at: usize) -> usize {
     let mut top = at;
     while let Some(head) = head_above(text, name, top) {

@@ -196,8 +196,8 @@ fn without_other_example(state: &mut State, check: &Check) -> Vec<Effect> {
     }
 }
 
-/// A check judges all candidates at once, which is said with `more`. An example of the call stays until another is
-/// written in its place.
+/// A check judges all candidates at once, which is said with `more`. An example of the call stays until
+/// another is written in its place.
 fn judge(state: &mut State, mut check: Check, more: &str) {
     let run = state.run.as_ref().map_or(0, |run| run.candidates.len());
     let agreement = state.agreement();
