@@ -6,16 +6,14 @@
 //! constants and types of the answer.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use super::edit::parts::Around;
-use super::head::{self, Parameter};
+use super::edit::parts::{Around, Read};
 use super::pairs;
 use super::rules::{self, Function};
 use super::target::last_name;
-use super::words::{ends_in_string, names, words};
+use super::words::ends_in_string;
 use super::{Target, text};
 use crate::channels::{self, Parts};
 use crate::language::Language;
@@ -215,8 +213,7 @@ impl RequestedFunction {
         };
         let body = (rules.reindent)(&body, white, &self.outer, &self.inner);
         let head = &code[line..this.docstring.as_ref().map_or(this.body.start, |doc| doc.start.min(this.body.start))];
-        let body = self.with_results(head, body, whole || ended);
-        let body = self.with_receiver(head, self.with_parameters(head, body, whole || ended));
+        let body = self.under_own_head(head, body, whole || ended);
         // Another function of this name may follow.
         if !whole && fit < Fit::Exact {
             return Some(ExtractedBody { finished: this.finished, named, fit, ..ExtractedBody::default() });
@@ -284,113 +281,23 @@ impl RequestedFunction {
         Some([&code[..from], "class ", class, " {\n", &code[from..to], end, "}\n", &code[to..]].concat())
     }
 
+    /// One step of indentation.
+    pub(super) fn unit(&self) -> &str {
+        self.inner.strip_prefix(&self.outer).unwrap_or_default()
+    }
+
     /// The function's place in its file.
     fn around(&self) -> Around<'_> {
         Around {
             language: self.language,
             name: last_name(&self.name),
             outer: &self.outer,
-            unit: self.inner.strip_prefix(&self.outer).unwrap_or_default(),
+            unit: self.unit(),
             known: &self.known,
             path: self.path.as_deref(),
             head: &self.head,
-            package: OnceCell::new(),
+            read: Read::default(),
         }
-    }
-
-    /// A body that uses the parameters of another head, with what makes it one of the file's own.
-    fn with_parameters(&self, answer_head: &str, body: String, is_all: bool) -> String {
-        let (language, name) = (self.language, last_name(&self.name));
-        let (own, new) = (head::parameters(language, &self.head, name), head::parameters(language, answer_head, name));
-        let has_bare = |list: &[Parameter]| list.iter().all(|parameter| parameter.default.is_none());
-        if own == new || own.len() > new.len() || own.is_empty() && has_bare(&new) {
-            return body;
-        }
-        let used = names(language, &body);
-        let (added, of_own) = (&new[own.len()..], own.iter().map(|own| own.pattern.clone()).collect::<Vec<_>>());
-        if added.iter().any(|parameter| parameter.default.is_none()) {
-            return body;
-        }
-        let words = words(language, &body);
-        let calls = |at: usize| words[at].name() == Some(name) && words.get(at + 1).is_some_and(|next| next.is('('));
-        if !added.is_empty() && (0..words.len()).any(calls) {
-            // It gives them to itself.
-            let inner = self.inner_function(answer_head, &body, &of_own).filter(|_| is_all);
-            return inner.unwrap_or(body);
-        }
-        let is_used = |name: &str| used.contains(name);
-        let is_other = |name: &str| used.contains(name) && !of_own.iter().any(|own| own == name);
-        let mut statements: Vec<String> = Vec::new();
-        for (own, new) in own.iter().zip(&new) {
-            let is_same = own.pattern == new.pattern;
-            statements.extend(new.of(own, language, if is_same { &is_used } else { &is_other }));
-        }
-        let added = added.iter().filter(|parameter| parameter.is_used(language, &is_used));
-        statements.extend(added.filter_map(|parameter| parameter.added(language)));
-        head::lines(&statements, &self.inner) + &body
-    }
-
-    /// A body that calls the answer's function, which stands in it.
-    fn inner_function(&self, head: &str, body: &str, own: &[String]) -> Option<String> {
-        let unit = self.inner.strip_prefix(&self.outer).filter(|unit| !unit.is_empty())?;
-        let white = text::white(head, 0);
-        let head: Vec<&str> = head.trim_end().lines().map(|line| line.strip_prefix(white).unwrap_or(line)).collect();
-        let begins = |line: &&str| ["def ", "function ", "export "].iter().any(|word| line.starts_with(word));
-        let head = head.get(head.iter().position(begins)?..)?.join("\n");
-        let head = head.trim_start_matches("export ").trim_start_matches("default ");
-        let is_plain = head.starts_with("def ") || head.starts_with("function ");
-        // A method gives them to itself in another way, and so does a generator.
-        if !is_plain || own.iter().any(|name| name == "self" || name == "cls") || self.head.contains("**") {
-            return None;
-        }
-        let indented = |text: &str, white: &str| {
-            let line = |line: &str| if line.trim().is_empty() { line.to_owned() } else { format!("{white}{line}") };
-            text.lines().map(|text| line(text) + "\n").collect::<String>()
-        };
-        let is_python = self.language == Language::Python;
-        let ends = |text: &str| (rules::of(self.language).function_end)(text::width(&self.outer), text).is_some();
-        let close = if is_python || ends(body) { String::new() } else { format!("{}}}\n", self.inner) };
-        let (call, end) =
-            ([last_name(&self.name), "(", &own.join(", "), ")"].concat(), if is_python { "" } else { ";" });
-        let (head, body) = (indented(head, &self.inner), indented(body, unit));
-        Some(format!("{head}{body}{close}{}return {call}{end}\n", self.inner))
-    }
-
-    /// A body of Go that uses another name for the receiver, with a statement that makes it one.
-    fn with_receiver(&self, head: &str, body: String) -> String {
-        let Some((own, new)) = self.receiver(&self.head).zip(self.receiver(head)) else { return body };
-        let is_own = |new: &str| {
-            let own = head::parameters(self.language, &self.head, last_name(&self.name));
-            own.iter().any(|parameter| parameter.pattern == new)
-        };
-        let is_used = || names(self.language, &body).contains(&new) && !is_own(&new);
-        if own != new && is_used() { format!("{}{new} := {own}\n{body}", self.inner) } else { body }
-    }
-
-    /// A body of Go that uses names of its results, which the file's head does not have, in a function that
-    /// has them.
-    fn with_results(&self, head: &str, body: String, is_all: bool) -> String {
-        let (own, new) = (head::results(&self.head, last_name(&self.name)), head::results(head, last_name(&self.name)));
-        let ((of_own, false), (of_new, true)) = (head::result_types(own), head::result_types(new)) else { return body };
-        let unit = self.inner.strip_prefix(&self.outer).unwrap_or_default();
-        if self.language != Language::Go || of_own != of_new || unit.is_empty() {
-            return body;
-        }
-        let rules = rules::of(self.language);
-        let is_closed = (rules.function_end)(text::width(&self.outer), &body).is_some();
-        let inside = body.trim_end().strip_suffix('}').filter(|_| is_closed).map_or(body.as_str(), str::trim_end);
-        let inside = (rules.placed)(&format!("{}\n", inside.trim_end()), &[&self.inner, unit].concat(), "");
-        let close = if is_all { format!("{}}}()\n", self.inner) } else { String::new() };
-        format!("{}return func() {new} {{\n{inside}{close}", self.inner)
-    }
-
-    /// The name of the receiver in a head of Go.
-    fn receiver(&self, head: &str) -> Option<String> {
-        let words = words(self.language, head);
-        let func = words.iter().position(|word| word.name() == Some("func"))?;
-        let name = words.get(func + 2)?.name()?;
-        let is_named = words.get(func + 1)?.is('(') && !words.get(func + 3)?.is(')') && name != "_";
-        (self.language == Language::Go && is_named).then(|| name.to_owned())
     }
 
     /// Code that is the inside of the function, with its indentation.

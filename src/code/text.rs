@@ -34,6 +34,12 @@ pub(super) fn decode_str(text: &str) -> (Cow<'_, str>, LineEnd) {
     (Cow::Owned(text.replace("\r\n", "\n")), if windows > unix { LineEnd::Windows } else { LineEnd::Unix })
 }
 
+/// Lines with white space in front.
+pub(super) fn indented(text: &str, white: &str) -> String {
+    let lines = text.split_inclusive('\n');
+    lines.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("{white}{line}") }).collect()
+}
+
 /// The offset in `bytes` for an offset in their decoded text.
 pub(super) fn offset_in(bytes: &[u8], text_offset: usize) -> usize {
     let mut at = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };

@@ -48,8 +48,8 @@ impl DraftHead {
         read() == Some(true)
     }
 
-    /// Reads the layer for the next tokens that a main model may bring along. One with an embedding or a head of
-    /// its own is left out, and of several the first counts.
+    /// Reads the layer for the next tokens that a main model may bring along. One with an embedding or a head
+    /// of its own is left out, and of several the first counts.
     pub fn of_main(files: &ModelFiles, main: &ModelWeights) -> Result<Option<Self>, ModelError> {
         let Some(names) = main.spec.names.next else { return Ok(None) };
         let Some(block) = main.spec.blocks.iter().rfind(|block| block.delta.is_none()) else { return Ok(None) };

@@ -199,6 +199,9 @@ struct Group {
     has_network: bool,
     /// The process that runs the program, once known.
     leader: Option<i32>,
+    /// It has become the program: until then it shares all memory of this one. A busy machine may leave it so
+    /// for seconds, in which it keeps all that this program changes.
+    has_begun: bool,
     /// All that were there at the last check, the init process included.
     seen: Vec<i32>,
 }
@@ -207,7 +210,13 @@ impl Group {
     fn of(process: &Process) -> Self {
         let (number, has_init) = (process.id(), cfg!(target_os = "linux"));
         let has_network = process.has_namespaces();
-        Self { number, has_init, has_network, leader: (!has_init).then_some(number), seen: vec![number] }
+        let leader = (!has_init).then_some(number);
+        Self { number, has_init, has_network, leader, has_begun: false, seen: vec![number] }
+    }
+
+    fn has_begun(&mut self) -> bool {
+        self.has_begun = self.has_begun || self.leader.is_some_and(procfs::has_become_program);
+        self.has_begun
     }
 
     fn members(&mut self) -> Vec<Member> {
@@ -229,20 +238,17 @@ fn over_limit(group: &mut Group, ticks: u32, job: &Job, (scratch, before): (&Scr
         procfs::resident_of(leader).is_some_and(|bytes| bytes > limits.memory)
             && procfs::in_use([leader]) > limits.memory
     };
-    // Until it has become the program, it shares all memory of this one. A busy machine may leave it so for
-    // seconds, in which it keeps all that this program changes.
-    let has_begun = group.leader.is_none_or(procfs::has_become_program);
-    if has_begun && group.leader.as_ref().is_some_and(is_over) {
+    if group.has_begun() && group.leader.as_ref().is_some_and(is_over) {
         return Some(Ended::MemoryLimit);
     }
-    if ticks % 3 == 1 && has_begun {
+    if ticks % 3 == 1 {
         let members = group.members();
         if members.iter().map(|m| m.threads).sum::<u64>() > limits.processes.max(1) {
             return Some(Ended::ProcessLimit);
         }
         let sum: u64 = members.iter().map(|m| m.resident).sum();
         // Forked processes share most of their memory: count it once before judging.
-        if sum > limits.memory && procfs::in_use(members.iter().map(|m| m.pid)) > limits.memory {
+        if group.has_begun() && sum > limits.memory && procfs::in_use(members.iter().map(|m| m.pid)) > limits.memory {
             return Some(Ended::MemoryLimit);
         }
     }
@@ -313,27 +319,39 @@ mod tests {
     #[test]
     fn a_child_that_has_not_become_the_program_yet_hits_no_memory_limit() {
         let mut held = vec![1_u8; 256 << 20];
-        let child = spawn::fork(0).unwrap();
-        if child == 0 {
-            loop {
-                // SAFETY: waits for a signal, and never goes on to other code of this program.
-                unsafe { libc::pause() };
+        // The init process, and its child, which becomes the program later.
+        let init = spawn::fork(0).unwrap();
+        if init == 0 {
+            // SAFETY: system calls alone; both wait for a signal, and never go on to other code of this
+            // program.
+            unsafe {
+                libc::setpgid(0, 0);
+                libc::fork();
+                loop {
+                    libc::pause();
+                }
             }
         }
-        // What this program changes meanwhile is the child's alone.
+        let until = Instant::now() + Duration::from_secs(60);
+        while procfs::group(init).len() < 2 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        // All that this program changes meanwhile is theirs alone, a half for each.
         held.fill(2);
-        let resident = procfs::resident_of(child).unwrap();
-        let limits = Limits { memory: resident / 4 * 3, ..Limits::default() };
+        let resident = procfs::resident_of(init).unwrap();
+        let limits = Limits { memory: resident / 3, ..Limits::default() };
         let (scratch, program) = (Scratch::new().unwrap(), std::path::PathBuf::from("/bin/true"));
         let job = Job::new(&program, Vec::new(), limits);
-        let mut group =
-            Group { number: child, has_init: false, has_network: false, leader: Some(child), seen: vec![child] };
-        let hit = [1, 2].into_iter().find_map(|ticks| over_limit(&mut group, ticks, &job, (&scratch, 0)));
+        let (leader, seen) = (None, vec![init]);
+        let mut group = Group { number: init, has_init: true, has_network: false, leader, has_begun: false, seen };
+        let hit = [1, 2, 4].into_iter().find_map(|ticks| over_limit(&mut group, ticks, &job, (&scratch, 0)));
+        let has_leader = group.leader.is_some_and(|leader| leader != init);
         // SAFETY: plain numbers, and a child that has not been waited for.
         unsafe {
-            libc::kill(child, libc::SIGKILL);
-            libc::waitpid(child, std::ptr::null_mut(), 0);
+            libc::kill(-init, libc::SIGKILL);
+            libc::waitpid(init, std::ptr::null_mut(), 0);
         }
+        assert!(has_leader, "{:?}", group.seen);
         assert!(held.len() as u64 <= resident && hit.is_none(), "{hit:?} with {resident} bytes");
     }
 }

@@ -20,7 +20,7 @@ pub trait Live {
     fn settings(&self) -> Vec<Setting>;
     /// The effect of a value. Nothing has it yet.
     fn change(&self, name: &str, value: &str) -> Result<Change, String>;
-    /// What loads the models of the present values.
+    /// Loads the models of the present values once it is called.
     fn open(&self) -> Result<Open, String>;
     /// The setting has this value from now on.
     fn take(&mut self, name: &str, value: &str);
@@ -74,7 +74,7 @@ impl Changing {
         self.live.as_ref().ok_or("there are no settings to change here")?.change(name, value)
     }
 
-    /// What loads the models of the present settings.
+    /// See [`Live::open`].
     pub fn open(&self) -> Result<Open, String> {
         self.live.as_ref().ok_or("start again to load the models")?.open()
     }

@@ -465,7 +465,7 @@ fn imports_that_only_the_old_body_used_are_taken_out() {
     let file = format!("package p\n\nimport (\n\t\"errors\"\n\t\"os\"\n)\n\n{stub}\nvar _ = os.Args\n");
     let wanted = format!("package p\n\nimport (\n\t\"os\"\n)\n\n{plain}\nvar _ = os.Args\n");
     assert_eq!(taken(&file, Language::Go, "F", plain), wanted);
-    // What the body did not use is left alone, and what other code uses.
+    // Imports that the body did not use are left alone, and those of other code.
     let file = format!("package p\n\nimport (\n\t\"errors\"\n\t\"os\"\n)\n\n{stub}\nvar E = errors.New(\"e\")\n");
     assert_eq!(taken(&file, Language::Go, "F", plain), file.replace(stub, plain));
 }
@@ -736,7 +736,7 @@ fn parameters_of_another_head_are_made_of_those_of_the_file() {
             "function f(options) {\n}\n",
             "function f({ a = 1, b, of = (x) => x } = {}) {\n",
             "  return of(a + b);\n",
-            "  const { a = 1, b, of = (x) => x } = options ?? {};\n",
+            "  const { a = 1, b, of = (x) => x } = options === undefined ? {} : options;\n",
         ),
         (
             Language::JavaScript,

@@ -6,11 +6,10 @@ mod owned;
 pub(super) mod parts;
 mod pieces;
 
-use std::cell::OnceCell;
 use std::ops::Range;
 
 use self::imports::Import;
-use self::parts::{Around, Beside};
+use self::parts::{Around, Beside, Read};
 use super::outline::{Item, ItemKind, mentioned, outline};
 use super::target::last_name;
 use super::typescript::overloads;
@@ -59,7 +58,7 @@ impl Target {
             known: &self.text,
             path: self.path.as_deref(),
             head,
-            package: OnceCell::new(),
+            read: Read::default(),
         }
     }
 
@@ -107,9 +106,7 @@ impl Target {
         let mut beside = self.beside(candidate);
         if beside.is_empty() {
             body.text = self.insertion(candidate);
-            let is_go = self.language == Language::Go;
-            let items = if is_go { outline(self.language, &self.text) } else { Vec::new() };
-            return self.without_unused(vec![body], &items);
+            return self.without_unused(vec![body]);
         }
         let items = outline(self.language, &self.text);
         let place = self.place(&items);
@@ -126,7 +123,7 @@ impl Target {
                 body.text = self.insertion(candidate);
             } else {
                 let indent = self.body_indent.clone().unwrap_or_else(|| " ".repeat(self.indent + 4));
-                body.text = self.insertion(&(indented(&uses.collect::<String>(), &indent) + candidate));
+                body.text = self.insertion(&(text::indented(&uses.collect::<String>(), &indent) + candidate));
             }
         } else {
             body.text = self.insertion(candidate);
@@ -139,7 +136,7 @@ impl Target {
         let blank = if self.language == Language::Python && place.indent.is_empty() { "\n\n" } else { "\n" };
         let mut insert = |at: usize, text: String| edits.push(Edit { range: at..at, text });
         for helper in &beside.helpers {
-            insert(place.at, indented(helper, &place.indent) + blank);
+            insert(place.at, text::indented(helper, &place.indent) + blank);
         }
         let own = text::line_start(&self.text, self.stub.min(self.function.start));
         let own = self.above_overloads(own);
@@ -148,31 +145,32 @@ impl Target {
         }
         let head = text::line_start(&self.text, self.function.start);
         for decorator in &beside.decorators {
-            insert(head, indented(&format!("{decorator}\n"), self.outer()));
+            insert(head, text::indented(&format!("{decorator}\n"), self.outer()));
         }
         edits.push(body);
-        self.without_unused(edits, &items)
+        self.without_unused(edits)
     }
 
     /// The changes without the imports of Go that the replaced body alone used: the compiler refuses them.
-    fn without_unused(&self, mut edits: Vec<Edit>, items: &[Item]) -> Vec<Edit> {
+    fn without_unused(&self, mut edits: Vec<Edit>) -> Vec<Edit> {
+        if self.language != Language::Go {
+            return edits;
+        }
         let old = names(self.language, &self.text[self.body.clone()]);
-        if self.language != Language::Go || old.is_empty() {
-            return edits;
-        }
-        let of_file = imports::of_text(self.language, &self.text).into_iter();
-        let mut may: Vec<_> = of_file.filter(|import| import.names.iter().any(|name| old.contains(name))).collect();
-        if may.is_empty() {
-            return edits;
-        }
         let new = names(self.language, &applied(&self.text, &edits));
-        may.retain(|import| !import.names.iter().any(|name| new.contains(name)));
-        let Some(block) = imports::block(items, self.body.start).filter(|_| !may.is_empty()) else { return edits };
-        if let Some(edit) = edits.iter_mut().find(|edit| edit.range == block) {
-            edit.text = imports::without(&edit.text, &may);
+        let is_unused = |import: &Import| {
+            import.names.iter().any(|name| old.contains(name)) && !import.names.iter().any(|name| new.contains(name))
+        };
+        let unused: Vec<Import> = imports::of_text(self.language, &self.text).into_iter().filter(is_unused).collect();
+        if unused.is_empty() {
             return edits;
         }
-        let mut edit = Edit { text: imports::without(&self.text[block.clone()], &may), range: block };
+        let Some(block) = imports::block(&outline(self.language, &self.text), self.body.start) else { return edits };
+        if let Some(edit) = edits.iter_mut().find(|edit| edit.range == block) {
+            edit.text = imports::without(&edit.text, &unused);
+            return edits;
+        }
+        let mut edit = Edit { text: imports::without(&self.text[block.clone()], &unused), range: block };
         if edit.text.is_empty() {
             // One blank line stays.
             edit.range.end += usize::from(self.text[edit.range.end..].starts_with('\n'));
@@ -257,10 +255,4 @@ struct Place {
     top: usize,
     at: usize,
     indent: String,
-}
-
-/// Lines with white space in front.
-fn indented(text: &str, white: &str) -> String {
-    let lines = text.split_inclusive('\n');
-    lines.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("{white}{line}") }).collect()
 }

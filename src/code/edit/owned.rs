@@ -59,7 +59,7 @@ pub(super) fn fields(language: Language, part: &str) -> Vec<(String, String)> {
     for token in Tokens::new(lexicon, part) {
         let ends_line = token.kind == Kind::Newline && language != Language::Rust;
         let is_whole = matches!(last, Some(Kind::Word | Kind::Str | Kind::Close));
-        // Those of an object end with a comma.
+        // Fields of an object end with a comma.
         let is_last = |rest: &str| rest.is_empty() || rest.starts_with(['\n', '/']);
         let ends_item = token.is(part, ",") && is_last(part[token.end..].trim_start_matches(' '));
         let ends = depth == 0 && (token.is(part, ";") || ends_item || ends_line && is_whole);

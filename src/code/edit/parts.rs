@@ -50,8 +50,16 @@ pub(in crate::code) struct Around<'a> {
     pub path: Option<&'a Path>,
     /// Its head in the file.
     pub head: &'a str,
-    /// Names that the other files of its package define, once they are asked for.
-    pub package: OnceCell<HashSet<String>>,
+    pub read: Read,
+}
+
+/// Parts of a function's file and package, read once they are asked for.
+#[derive(Default)]
+pub(in crate::code) struct Read {
+    /// Names that the other files of its package define.
+    package: OnceCell<HashSet<String>>,
+    items: OnceCell<Vec<Item>>,
+    words: OnceCell<HashSet<String>>,
 }
 
 impl Around<'_> {
@@ -184,8 +192,9 @@ impl Around<'_> {
             let is_alone = |name: &str| piece.is_alone && (used.alone.contains(name) || is_key(name));
             let is_used = |name: &str| is_alone(name) || piece.part == Part::Member && used.members.contains(name);
             let is_new = |name: &str| is_used(name) && is_name(name) && !builtins.contains(&name);
-            let is_field = piece.of.is_field && !piece.is_alone;
-            if !piece.of.owner.is_empty() || is_field && !self.lacks_field(piece, body, &pieces) {
+            // A field comes if no code of the file has its name.
+            let is_there = || piece.names.iter().any(|name| self.mentions(name));
+            if !piece.of.owner.is_empty() || piece.of.is_field && !piece.is_alone && is_there() {
                 return false;
             }
             // A trait comes with the methods that the code calls.
@@ -220,7 +229,7 @@ impl Around<'_> {
         let library = rules::of(self.language).known.imports(self.language, &code, |name| is_open || is_known(name));
         let mut before = None;
         for (piece, is_kept) in pieces.into_iter().zip(kept) {
-            // Those without a blank line between them stay together.
+            // Pieces without a blank line between them stay together.
             let is_joined =
                 std::mem::replace(&mut before, is_kept.then_some(piece.part)) == Some(piece.part) && piece.follows;
             let list = match piece.part {
@@ -259,19 +268,9 @@ impl Around<'_> {
         if !implements.is_empty() || !members.iter().any(|member| used.has(member)) {
             return false;
         }
-        let own = outline(self.language, self.known);
+        let own = self.items();
         let is_there = |member: &String| own.iter().any(|item| item.name.ends_with(&format!("{owner}.{member}")));
         own.iter().any(|item| item.names.contains(owner)) && !members.iter().any(is_there)
-    }
-
-    /// Returns true if code takes a field out of its object or class, and no code of the file has its name.
-    fn lacks_field(&self, field: &Piece, body: &str, pieces: &[Piece]) -> bool {
-        let is_taken = |name: &String| {
-            let texts = pieces.iter().filter(|piece| !piece.of.is_field).map(|piece| piece.text.as_str()).chain([body]);
-            let marks = [".", "#", "::"].map(|mark| format!("{mark}{name}"));
-            texts.into_iter().any(|text| marks.iter().any(|marked| text.contains(marked)))
-        };
-        field.names.iter().any(|name| is_taken(name) && !self.mentions(name))
     }
 
     /// Returns true if code may use an import without its name: the methods of a trait, and names behind a
@@ -295,7 +294,7 @@ impl Around<'_> {
                 let is_new = |own: &HashSet<String>| {
                     leaves.iter().any(|(leaf, is_sure)| !own.contains(leaf) && (*is_sure || lacks()))
                 };
-                let own = || imports::paths(self.language, self.known, &outline(self.language, self.known));
+                let own = || imports::paths(self.language, self.known, self.items());
                 !leaves.is_empty() && is_new(&own())
             }
             _ => false,
@@ -334,9 +333,8 @@ impl Around<'_> {
         for helper in &beside.helpers {
             used.extend(uses(self.language, helper, &HashSet::new(), &[]));
         }
-        let file = names(self.language, self.known);
-        let is_there = |name: &str| file.contains(name) || self.package().contains(name);
-        self.unknown(&used, body, beside).is_empty() && used.own.iter().all(|name| name == self.name || is_there(name))
+        let is_known = |name: &String| name == self.name || self.mentions(name);
+        self.unknown(&used, body, beside).is_empty() && used.own.iter().all(is_known)
     }
 
     /// The names that the body alone uses and that nothing gives. They may be in another block.
@@ -347,7 +345,7 @@ impl Around<'_> {
     /// The used names that nothing gives: neither the language, nor its library, nor the file, nor what comes
     /// with the body. None where an import may give any name.
     fn unknown(&self, used: &Uses, body: &str, beside: &Beside) -> Vec<String> {
-        if self.imports_unnamed() || beside.imports.iter().any(is_open) {
+        if self.imports_unnamed() || beside.imports.iter().any(gives_any_name) {
             return Vec::new();
         }
         let known = &rules::of(self.language).known;
@@ -363,19 +361,21 @@ impl Around<'_> {
             };
             known.builtins.contains(&name) || uses::is_word(self.language, name) || known.library.iter().any(is_own)
         };
-        let file: HashSet<String> = names(self.language, self.known).into_iter().chain(self.paths()).collect();
-        let is_there = |name: &str| file.contains(name) || self.package().contains(name);
         let is_imported = |name: &str| beside.imports.iter().any(|import| import.names.iter().any(|n| n == name));
         let helpers = outline(self.language, &beside.helpers.concat());
         let is_helper = |name: &str| helpers.iter().any(|item| item.names.iter().any(|own| own == name));
         let members: HashSet<&str> = beside.members.iter().flat_map(|member| mentioned(member)).collect();
         let is_known = |name: &str| {
-            is_of_language(name) || is_imported(name) || is_helper(name) || is_there(name) || members.contains(name)
+            is_of_language(name)
+                || is_imported(name)
+                || is_helper(name)
+                || self.mentions(name)
+                || members.contains(name)
         };
         used.alone.iter().filter(|name| *name != self.name && !is_known(name)).cloned().collect()
     }
 
-    /// What a body uses under a head of the answer and that of the file.
+    /// The names that a body uses under a head of the answer and that of the file.
     fn uses_under(&self, head: &str, body: &str) -> Uses {
         self.uses(body, &[self.head, "\n", head].concat())
     }
@@ -417,7 +417,18 @@ impl Around<'_> {
 
     fn package(&self) -> &HashSet<String> {
         let read = || self.path.map_or_else(HashSet::new, rules::of(self.language).package);
-        self.package.get_or_init(read)
+        self.read.package.get_or_init(read)
+    }
+
+    /// The pieces of the file.
+    fn items(&self) -> &[Item] {
+        self.read.items.get_or_init(|| outline(self.language, self.known))
+    }
+
+    /// The names in the code of the file, and those that its imports give.
+    fn words(&self) -> &HashSet<String> {
+        let read = || names(self.language, self.known).into_iter().chain(self.paths()).collect();
+        self.read.words.get_or_init(read)
     }
 
     /// Names that imports give and that no word of code says: the ends of Go's paths.
@@ -429,14 +440,13 @@ impl Around<'_> {
 
     /// The names that the file and its package define.
     fn defined(&self) -> HashSet<String> {
-        let of_items = outline(self.language, self.known).into_iter().flat_map(|item| item.names);
+        let of_items = self.items().iter().flat_map(|item| item.names.iter().cloned());
         of_items.chain(self.paths()).chain(self.package().iter().cloned()).collect()
     }
 
     /// Returns true if a name stands anywhere in the code of the file, or its package has it.
     fn mentions(&self, name: &str) -> bool {
-        let is_in_code = || names(self.language, self.known).contains(name) || self.paths().iter().any(|n| n == name);
-        mentioned(self.known).any(|word| word == name) && is_in_code() || self.package().contains(name)
+        self.words().contains(name) || self.package().contains(name)
     }
 
     /// Returns true if the file imports names that it does not spell out: any name may be one of them.
@@ -453,7 +463,7 @@ impl Around<'_> {
     /// The functions that the body calls, and the constants in capitals that it uses, which neither its file
     /// nor `beside` defines. None where the file imports names that it does not spell out.
     pub fn undefined(&self, body: &str, beside: &Beside) -> Vec<String> {
-        if self.imports_unnamed() || beside.imports.iter().any(is_open) {
+        if self.imports_unnamed() || beside.imports.iter().any(gives_any_name) {
             return Vec::new();
         }
         let mut code = body.to_owned();
@@ -470,7 +480,7 @@ impl Around<'_> {
 }
 
 /// Returns true if an import may give any name.
-fn is_open(import: &Import) -> bool {
+fn gives_any_name(import: &Import) -> bool {
     ["import *", "::*;", "*};"].iter().any(|end| import.text.ends_with(end))
 }
 

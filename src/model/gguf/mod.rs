@@ -279,8 +279,8 @@ fn computed(
     Ok(more)
 }
 
-/// Scaling of rotary positions as `config.json` has it, if there is any. `has_factors`: a tensor has divisors,
-/// see [`factors`].
+/// Scaling of rotary positions as `config.json` has it, if there is any. `has_factors`: a tensor has
+/// divisors, see [`factors`].
 fn scaling(fields: Fields<'_>, has_factors: bool) -> Result<Option<Map<String, Value>>, ModelError> {
     // A file without a kind means the oldest one, and of an older name that of the factor.
     let kind = fields.text("rope.scaling.type")?.unwrap_or("linear");

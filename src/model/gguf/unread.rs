@@ -1,5 +1,5 @@
-//! Tensors of a GGUF file that no slot is in. Some are of parts that a text model does without. All others are
-//! refused, as results may depend on them.
+//! Tensors of a GGUF file that no slot is in. Some are of parts that a text model does without. All others
+//! are refused, as results may depend on them.
 
 use std::collections::HashSet;
 

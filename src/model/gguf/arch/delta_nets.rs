@@ -145,8 +145,8 @@ const DELTA_NAMES: TensorNames = TensorNames { next: Some(&NEXT), ..BLOCKS };
 const BLOCKS: TensorNames =
     TensorNames { in_block: &delta_names("ssm_beta.weight", "ssm_alpha.weight"), fused: qwen3_5::NAMES.fused, ..NAMES };
 
-/// Names of the layer for the next tokens, which is the block behind the others, under a prefix that it is given
-/// when it is read.
+/// Names of the layer for the next tokens, which is the block behind the others, under a prefix that it is
+/// given when it is read.
 const NEXT: TensorNames = TensorNames {
     prefixes: &["mtp."],
     states: ["blk.0.nextn.eh_proj.weight", "blk.0.nextn.hnorm.weight", "blk.0.nextn.enorm.weight"],
