@@ -34,8 +34,10 @@ pub struct RequestedFunction {
     pub inner: String,
     /// Lines in front of the extracted text.
     pub typed: String,
-    /// The code around it.
+    /// The text that it stands in.
     pub known: String,
+    /// The byte at which it begins there.
+    pub at: usize,
     /// Its file.
     pub path: Option<PathBuf>,
     /// The text from its head to the extracted text, whole lines. Empty if an answer cannot begin with it.
@@ -294,6 +296,7 @@ impl RequestedFunction {
             outer: &self.outer,
             unit: self.unit(),
             known: &self.known,
+            at: self.at,
             path: self.path.as_deref(),
             head: &self.head,
             read: Read::default(),
@@ -373,7 +376,7 @@ impl Target {
         let around = self.around.last().map_or("", |around| &self.text[around.clone()]);
         let own = &self.text[self.function.start..self.body.start.max(self.function.start)];
         let kind = pairs::kind_of(language, last_name(&name), around, own);
-        RequestedFunction { language, name, outer, inner, typed, known, path, head, kind }
+        RequestedFunction { language, name, outer, inner, typed, known, at: self.function.start, path, head, kind }
     }
 }
 

@@ -4,7 +4,7 @@
 use super::answer::RequestedFunction;
 use super::target::last_name;
 use super::words::{names, words};
-use super::{rules, text};
+use super::{rules, text, without_comments};
 use crate::language::Language;
 
 impl RequestedFunction {
@@ -123,18 +123,22 @@ struct Parameter {
 
 /// The parameters of the function `name` in a head.
 fn parameters(language: Language, head: &str, name: &str) -> Vec<Parameter> {
-    let called = format!("{name}(");
-    let Some(from) = head.rfind(&called).or_else(|| head.rfind(name)).filter(|_| !name.is_empty()) else {
-        return Vec::new();
-    };
+    let Some(from) = named_at(language, head, name) else { return Vec::new() };
     let Some(open) = head[from..].find('(') else { return Vec::new() };
     parts(language, &head[from + open + 1..]).iter().filter_map(|part| parameter(language, part)).collect()
 }
 
+/// The place of a function's name in its head. Comments and docstrings may show how it is called.
+fn named_at(language: Language, head: &str, name: &str) -> Option<usize> {
+    let code = without_comments(language, head);
+    code.rfind(&format!("{name}(")).or_else(|| code.rfind(name)).filter(|_| !name.is_empty())
+}
+
 /// The results of a Go function as a head has them: `error`, `(n int, err error)`. Empty if there are none.
 fn results<'h>(head: &'h str, name: &str) -> &'h str {
-    let Some(from) = head.rfind(&format!("{name}(")).filter(|_| !name.is_empty()) else { return "" };
-    let list = &head[from + name.len() + 1..];
+    let Some(from) = named_at(Language::Go, head, name) else { return "" };
+    let Some(open) = head[from..].find('(') else { return "" };
+    let list = &head[from + open + 1..];
     let end =
         parts(Language::Go, list).last().map_or(0, |last| last.as_ptr() as usize - list.as_ptr() as usize + last.len());
     let rest = list.get(end + 1..).unwrap_or_default();

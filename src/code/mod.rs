@@ -9,8 +9,8 @@
 //! - A file that parses is read by its grammar (tree-sitter). Any other is read by tokens: brackets where
 //!   they balance, indentation where they do not.
 //! - A candidate is a change of its file (`edit/`): the body, and behind it in its text the imports, helpers,
-//!   members and decorators that come with it. Each goes to its place; imports of the library that the code
-//!   names are added.
+//!   members, decorators and new lines of types that come with it. Each goes to its place; imports of the
+//!   library that the code names are added.
 //! - A function ends with the brace that balances it. A candidate may contain that brace or not.
 //! - `apply` writes atomically and keeps line ends, byte order mark, mode and links. A file with several
 //!   names is written in place. A function that only moved is followed; any other change is refused.
@@ -60,6 +60,8 @@ pub use outline::{Item, ItemKind, mentioned, outline};
 pub use spec::{Place, TargetSpec};
 pub use target::Target;
 pub use words::{Word, names, words};
+
+use std::ops::Range;
 
 use braces::lex::{Kind, Tokens};
 
@@ -146,9 +148,31 @@ pub fn normalise(language: Language, text: &str) -> String {
 /// with braces.
 pub fn blanked(language: Language, text: &str) -> String {
     let Some(lexicon) = rules::of(language).lexicon else { return text.to_owned() };
+    let tokens = Tokens::new(lexicon, text).filter(|token| matches!(token.kind, Kind::Str | Kind::Comment));
+    with_blanks(text, tokens.map(|token| token.start..token.end))
+}
+
+/// `text` with its comments and the docstrings of Python blanked, byte for byte.
+fn without_comments(language: Language, text: &str) -> String {
+    if let Some(lexicon) = rules::of(language).lexicon {
+        let comments = Tokens::new(lexicon, text).filter(|token| token.kind == Kind::Comment);
+        return with_blanks(text, comments.map(|token| token.start..token.end));
+    }
+    let tokens: Vec<python::lex::Token> = python::lex::Tokens::new(text, 0).collect();
+    let ends = |token: Option<&python::lex::Token>| token.is_none_or(|t| t.kind == python::lex::Kind::Newline);
+    let is_alone = |at: usize| ends(at.checked_sub(1).map(|at| &tokens[at])) && ends(tokens.get(at + 1));
+    let is_said = |at: &usize| match tokens[*at].kind {
+        python::lex::Kind::Comment => true,
+        python::lex::Kind::Str => is_alone(*at),
+        _ => false,
+    };
+    with_blanks(text, (0..tokens.len()).filter(is_said).map(|at| tokens[at].start..tokens[at].end))
+}
+
+fn with_blanks(text: &str, ranges: impl Iterator<Item = Range<usize>>) -> String {
     let mut bytes = text.as_bytes().to_vec();
-    for token in Tokens::new(lexicon, text).filter(|token| matches!(token.kind, Kind::Str | Kind::Comment)) {
-        bytes[token.start..token.end].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+    for range in ranges {
+        bytes[range].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
     }
     String::from_utf8(bytes).unwrap_or_default()
 }

@@ -73,10 +73,17 @@ impl Target {
         let mut bytes = self.original.clone();
         if self.read.is_some() {
             // The stub was edited: what stands in it goes in with it.
-            let (before, inside): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(|e| e.range.end <= read.stub);
+            let (before, more): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(|e| e.range.end <= read.stub);
+            let (inside, behind): (Vec<Edit>, Vec<Edit>) =
+                more.into_iter().partition(|e| e.range.start <= self.body.end);
             let spliced = applied(&self.text, &inside);
             let text = spliced[read.stub..spliced.len() - (self.text.len() - self.body.end)].to_owned();
-            edits = before.into_iter().chain([Edit { range: read.stub..read.body.end, text }]).collect();
+            let moved = |Edit { range, text }| {
+                let as_read = |at: usize| at - self.body.end + read.body.end;
+                Edit { range: as_read(range.start)..as_read(range.end), text }
+            };
+            let own = Edit { range: read.stub..read.body.end, text };
+            edits = before.into_iter().chain([own]).chain(behind.into_iter().map(moved)).collect();
         }
         for edit in edits.iter().rev() {
             bytes = text::replace(&bytes, &edit.range, &edit.text);

@@ -154,6 +154,7 @@ impl Problem {
                 inner: self.language.indent().to_owned(),
                 typed: String::new(),
                 known: self.prompt.clone(),
+                at: 0,
                 path: None,
                 head: String::new(),
                 kind: String::new(),

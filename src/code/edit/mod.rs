@@ -1,5 +1,6 @@
 //! A candidate as a change of its file: the body of its function, and what comes with it in its places.
 
+pub(super) mod grown;
 mod imports;
 mod listed;
 mod owned;
@@ -8,13 +9,14 @@ mod pieces;
 
 use std::ops::Range;
 
+use self::grown::Grown;
 use self::imports::Import;
 use self::parts::{Around, Beside, Read};
 use super::outline::{Item, ItemKind, mentioned, outline};
 use super::target::last_name;
 use super::typescript::overloads;
 use super::words::names;
-use super::{Target, text};
+use super::{Target, rules, text};
 use crate::language::Language;
 
 /// A change of a text.
@@ -56,6 +58,7 @@ impl Target {
             outer: self.outer(),
             unit: "",
             known: &self.text,
+            at: self.function.start,
             path: self.path.as_deref(),
             head,
             read: Read::default(),
@@ -100,7 +103,7 @@ impl Target {
         self.around_it("").undefined(body, &self.beside(candidate))
     }
 
-    /// The changes that a candidate makes, in the order of the text. The last one is that of the body.
+    /// The changes that a candidate makes, in the order of the text.
     pub(super) fn edits(&self, candidate: &str) -> Vec<Edit> {
         let mut body = Edit { range: self.body.clone(), text: String::new() };
         let mut beside = self.beside(candidate);
@@ -148,6 +151,10 @@ impl Target {
             insert(head, text::indented(&format!("{decorator}\n"), self.outer()));
         }
         edits.push(body);
+        let placed = rules::of(self.language).placed;
+        let grown = |grown: Grown| Edit { text: placed(&grown.text, &grown.indent, ""), range: grown.range };
+        edits.extend(beside.grown.into_iter().map(grown));
+        edits.sort_by_key(|edit| edit.range.start);
         self.without_unused(edits)
     }
 
@@ -188,7 +195,8 @@ impl Target {
     /// The range of the text that a candidate replaces, and its new text.
     pub fn replacement(&self, candidate: &str) -> (Range<usize>, String) {
         let edits = self.edits(candidate);
-        let range = edits[0].range.start..self.body.end;
+        let last = edits.last().map_or(0, |edit| edit.range.end);
+        let range = edits[0].range.start..last.max(self.body.end);
         let whole = applied(&self.text, &edits);
         let text = whole[range.start..whole.len() - (self.text.len() - range.end)].to_owned();
         (range, text)
@@ -211,10 +219,11 @@ impl Target {
     pub fn completed(&self, candidate: &str) -> String {
         let edits = self.edits(candidate);
         let head = text::line_start(&self.text, self.function.start);
-        let is_in_front = |edit: &&Edit| edit.range.end <= head && edit.range.start < head;
-        let mut out: String = edits.iter().filter(is_in_front).map(|edit| edit.text.trim_start_matches('\n')).collect();
-        let rest: Vec<Edit> = edits.into_iter().filter(|edit| edit.range.start >= head).collect();
-        let whole = applied(&self.text, &rest);
+        let is_of_it = |edit: &Edit| (head..self.function.end.max(self.body.end)).contains(&edit.range.start);
+        let is_body = |edit: &Edit| edit.range == self.body;
+        let (own, others): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(|edit| is_of_it(edit) || is_body(edit));
+        let mut out: String = others.iter().map(|edit| edit.text.trim_start_matches('\n')).collect();
+        let whole = applied(&self.text, &own);
         if !out.is_empty() && !out.ends_with("\n\n") {
             out.push('\n');
         }

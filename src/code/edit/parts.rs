@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::grown::{Grown, grown};
 use super::imports::{self, Import};
 use super::owned;
 use super::pieces::{Of, Part, Piece};
@@ -27,6 +28,8 @@ pub(in crate::code) struct Beside {
     pub helpers: Vec<String>,
     /// Decorators that its head lacks, without indentation.
     pub decorators: Vec<String>,
+    /// Pieces of the file that get more lines.
+    pub grown: Vec<Grown>,
 }
 
 /// Methods by which a statement fills a table.
@@ -46,6 +49,8 @@ pub(in crate::code) struct Around<'a> {
     pub unit: &'a str,
     /// The code of its file.
     pub known: &'a str,
+    /// The byte at which the function begins there.
+    pub at: usize,
     /// Its file.
     pub path: Option<&'a Path>,
     /// Its head in the file.
@@ -184,6 +189,10 @@ impl Around<'_> {
         let is_own = |piece: &Piece| piece.of.owner.is_empty() && piece.names.iter().any(|name| name == self.name);
         pieces.retain(|piece| !is_own(piece) && !self.is_example(piece));
         let mut kept = vec![false; pieces.len()];
+        let is_there = |piece: &Piece| piece.names.iter().any(|name| defined.contains(name));
+        let more: Vec<Option<Grown>> =
+            pieces.iter().map(|piece| Some(piece).filter(|p| is_there(p)).and_then(|p| self.grown(p))).collect();
+        let mut of_types: HashSet<String> = HashSet::new();
         // Keywords may stand among the names of a statement.
         let builtins = rules::of(self.language).known.builtins;
         let is_wanted = |piece: &Piece, used: &Uses| {
@@ -210,8 +219,19 @@ impl Around<'_> {
             let is_next = |piece: &Piece| {
                 is_wanted(piece, &used) || self.fills(piece, &tables) || self.comes_along(piece, &kept_names, &used)
             };
-            let Some(at) = (0..pieces.len()).find(|&at| !kept[at] && is_next(&pieces[at])) else { break };
+            let is_new = |name: &String| !self.mentions(name) && !builtins.contains(&name.as_str());
+            let has_more = |grown: &Grown| {
+                let is_used = |name: &String| used.has(name) || used.own.contains(name) || used.keys.contains(name);
+                let names = grown.names(self.language);
+                names.iter().any(|name| is_new(name) && is_used(name))
+                    || mentioned(&grown.added).any(|name| of_types.contains(name))
+            };
+            let is_next = |at: usize| more[at].as_ref().map_or_else(|| is_next(&pieces[at]), has_more);
+            let Some(at) = (0..pieces.len()).find(|&at| !kept[at] && is_next(at)) else { break };
             kept[at] = true;
+            if let Some(grown) = more[at].as_ref().filter(|grown| !grown.is_function) {
+                of_types.extend(grown.names(self.language).into_iter().filter(is_new));
+            }
             tables.extend(pieces[at].names.iter().filter(|_| pieces[at].is_run).cloned());
             used.extend(uses(self.language, &pieces[at].text, &HashSet::new(), &[]));
             // An import may stand in a condition that uses others.
@@ -228,7 +248,11 @@ impl Around<'_> {
             self.imports_unnamed() || pieces.iter().zip(&kept).any(|(piece, &is_kept)| is_kept && is_star(piece));
         let library = rules::of(self.language).known.imports(self.language, &code, |name| is_open || is_known(name));
         let mut before = None;
-        for (piece, is_kept) in pieces.into_iter().zip(kept) {
+        for ((piece, is_kept), more) in pieces.into_iter().zip(kept).zip(more) {
+            if let Some(grown) = more {
+                beside.grown.extend(Some(grown).filter(|_| is_kept));
+                continue;
+            }
             // Pieces without a blank line between them stay together.
             let is_joined =
                 std::mem::replace(&mut before, is_kept.then_some(piece.part)) == Some(piece.part) && piece.follows;
@@ -249,6 +273,29 @@ impl Around<'_> {
         }
         beside.imports.extend(library.iter().flat_map(|text| imports::of_text(self.language, text)));
         beside
+    }
+
+    /// The piece of the file that a piece repeats with more in it. The function is in neither.
+    fn grown(&self, piece: &Piece) -> Option<Grown> {
+        let is_member = piece.part == Part::Member;
+        if piece.part == Part::Import || !piece.of.owner.is_empty() || piece.of.is_field {
+            return None;
+        }
+        let items = self.items();
+        let is_around = |item: &Item| item.range.contains(&self.at);
+        let is_beside = |item: &Item| match item.parent {
+            Some(parent) => is_around(&items[parent]),
+            None => !is_member,
+        };
+        let is_it = |item: &&Item| item.names == piece.names && is_beside(item) && !is_around(item);
+        let item = items.iter().find(is_it).filter(|item| item.kind != ItemKind::Import)?;
+        let whole = &self.known[item.range.clone()];
+        let first = |text: &str| text.len() - text.trim_start().len();
+        let own = text::white(&piece.text, first(&piece.text));
+        let (text, added) = grown(self.language, &(rules::of(self.language).placed)(whole, own, ""), &piece.text)?;
+        let indent = text::white(whole, first(whole)).to_owned();
+        let is_function = item.kind == ItemKind::Function;
+        Some(Grown { range: item.range.clone(), indent, text, added, is_function, is_member })
     }
 
     /// Returns true if methods come along: with their type or trait, or because the code calls a method that
@@ -487,12 +534,20 @@ fn gives_any_name(import: &Import) -> bool {
 impl Beside {
     /// Returns true if there is nothing.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty() && self.imports.is_empty() && self.helpers.is_empty() && self.decorators.is_empty()
+        self.members.is_empty()
+            && self.imports.is_empty()
+            && self.helpers.is_empty()
+            && self.decorators.is_empty()
+            && self.grown.is_empty()
     }
 
     /// Its text, as it stands behind a function of this name.
     pub fn text(&self, name: &str) -> String {
-        let mut out: String = self.members.iter().flat_map(|member| ["\n", member]).collect();
+        let grown = |is_member: bool| {
+            let own = self.grown.iter().filter(move |grown| grown.is_member == is_member);
+            own.flat_map(|grown| ["\n", grown.text.as_str()])
+        };
+        let mut out: String = self.members.iter().flat_map(|member| ["\n", member]).chain(grown(true)).collect();
         if !self.decorators.is_empty() {
             out += &["\n", &self.decorators.join("\n"), "\ndef ", name, "(*_): ...\n"].concat();
         }
@@ -500,6 +555,7 @@ impl Beside {
             out.push('\n');
         }
         out.extend(self.imports.iter().flat_map(|import| [&import.text, "\n"]));
+        out.extend(grown(false));
         out.extend(self.helpers.iter().flat_map(|helper| ["\n", helper]));
         out
     }
