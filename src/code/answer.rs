@@ -6,10 +6,12 @@
 //! constants and types of the answer.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::PathBuf;
 
 use super::edit::parts::{Around, Read};
+use super::outline::{ItemKind, outline};
 use super::pairs;
 use super::rules::{self, Function};
 use super::target::last_name;
@@ -116,18 +118,46 @@ impl RequestedFunction {
     /// The function that a block holds, with what it needs of the other blocks.
     fn with_others(&self, found: ExtractedBody, at: usize, blocks: &[Block<'_>], over: bool) -> (String, bool) {
         let block = &blocks[at];
+        let found = self.with_earlier(found, at, blocks, over);
         let ended = found.ended || block.closed;
         if !ended && !over || found.lacks.is_empty() {
             return (found.text, ended);
         }
         let others = blocks.iter().enumerate().filter(|(other, block)| *other != at && self.speaks(block.info));
-        let others = others.filter(|(_, block)| over || block.closed).map(|(_, block)| block.text.trim_end());
-        let all = [&[block.text.trim_end()], &others.collect::<Vec<_>>()[..]].concat().join("\n\n") + "\n";
+        let others = others.filter(|(_, block)| over || block.closed).map(|(_, block)| &*block.text);
+        let all = self.in_one(std::iter::once(&*block.text).chain(others));
         match self.function(&all, true) {
             Some(whole) if over || whole.lacks.is_empty() => (whole.text, true),
             // Another block may follow.
             _ => (found.alone, false),
         }
+    }
+
+    /// The function with what it needs of the blocks before. A block that repeats a piece of the function's own
+    /// is an earlier version.
+    fn with_earlier(&self, found: ExtractedBody, at: usize, blocks: &[Block<'_>], over: bool) -> ExtractedBody {
+        let block = &blocks[at];
+        let names = |text: &str| -> HashSet<String> {
+            let items = outline(self.language, text).into_iter().filter(|item| item.kind != ItemKind::Import);
+            items.flat_map(|item| item.names).collect()
+        };
+        let own = names(&block.text);
+        let is_step = |block: &&Block<'_>| self.speaks(block.info) && names(&block.text).is_disjoint(&own);
+        let earlier: Vec<&str> = blocks[..at].iter().filter(is_step).map(|block| &*block.text).collect();
+        if earlier.is_empty() || !(found.ended || block.closed || over) {
+            return found;
+        }
+        let all = self.in_one(earlier.into_iter().chain([&*block.text]));
+        match self.function(&all, over || block.closed) {
+            Some(whole) if whole.alone == found.alone && whole.finished => whole,
+            _ => found,
+        }
+    }
+
+    /// Blocks of code as one.
+    fn in_one<'b>(&self, blocks: impl Iterator<Item = &'b str>) -> String {
+        let blocks: Vec<String> = blocks.map(|text| self.at_border(text).trim_end().to_owned()).collect();
+        blocks.join("\n\n") + "\n"
     }
 
     /// Tells by its beginning whether a model that was to go on with the function has answered instead: it

@@ -1,13 +1,22 @@
 //! Pieces of a file that an answer repeats with more in them: a type with another field, a constructor with
 //! another line.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
+use super::owned;
+use super::parts::Around;
+use super::pieces::{Part, Piece};
+use crate::code::outline::{Item, ItemKind, outline};
+use crate::code::uses::Uses;
 use crate::code::words::{Word, words};
-use crate::code::{text, without_comments};
+use crate::code::{rules, text, without_comments};
 use crate::language::Language;
 
-/// A piece of a file with lines that it does not have there.
+/// Words in front of a parameter of a constructor that make it a field.
+const FIELD: &[&str] = &["private", "protected", "public", "readonly"];
+
+/// A piece of a file with more in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::code) struct Grown {
     /// Its bytes in the file, and its indentation there.
@@ -15,26 +24,189 @@ pub(in crate::code) struct Grown {
     pub indent: String,
     /// Its new text, with the indentation of a member or of a helper.
     pub text: String,
-    /// Its lines that are new.
-    pub added: String,
-    pub is_function: bool,
     pub is_member: bool,
+    kind: Kind,
+    /// Its new words.
+    added: Vec<Word>,
+    /// True if the function is in it.
+    is_own_type: bool,
 }
 
-impl Grown {
-    /// The names in its new lines; of a function only those of the object itself.
-    pub fn names(&self, language: Language) -> Vec<String> {
-        let words = words(language, &self.added);
-        let is_own =
-            |at: usize| at > 1 && words[at - 1].is('.') && matches!(words[at - 2].name(), Some("self" | "this"));
-        let named = (0..words.len()).filter(|&at| !self.is_function || is_own(at));
-        named.filter_map(|at| words[at].name().map(str::to_owned)).collect()
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A type, or a constant.
+    Type,
+    /// A function, or an `impl`, with words that it did not have.
+    Function,
+    /// One that is another.
+    Rewritten,
+}
+
+/// What the types of a file get.
+#[derive(Default)]
+pub(super) struct Fresh {
+    types: HashSet<String>,
+    names: HashSet<String>,
+}
+
+impl Around<'_> {
+    /// The piece of the file that a piece repeats with more in it, or a function of the file that it is another
+    /// text of. The function that is asked for is in neither.
+    pub(super) fn grown(&self, piece: &Piece) -> Option<Grown> {
+        let item = self.repeated(piece)?;
+        let mut range = item.range.clone();
+        let whole = &self.known[range.clone()];
+        let first = |text: &str| text.len() - text.trim_start().len();
+        let own = text::white(&piece.text, first(&piece.text));
+        let old = (rules::of(self.language).placed)(whole, own, "");
+        let is_function = item.kind == ItemKind::Function || !piece.of.owner.is_empty();
+        let kind = if is_function { Kind::Function } else { Kind::Type };
+        let by_words = || {
+            let added = new_words(self.language, &old, &piece.text).filter(|_| is_function);
+            added.map(|added| (piece.text.clone(), added, kind))
+        };
+        // A class of Python begins with its fields. An answer may leave its methods out.
+        let fields = || {
+            let is_class = self.language == Language::Python && item.kind == ItemKind::Scope;
+            let (own, new) = (fields_of(self.language, &old), fields_of(self.language, &piece.text));
+            let (text, added) = grown(self.language, &old[..own], &piece.text[..new]).filter(|_| is_class)?;
+            let end = fields_of(self.language, whole);
+            Some((end, text, added))
+        };
+        let rewritten = || {
+            let has = words(self.language, &old);
+            let added = words(self.language, &piece.text).into_iter().filter(|word| !has.contains(word)).collect();
+            is_function.then(|| (piece.text.clone(), added, Kind::Rewritten))
+        };
+        let by_lines = grown(self.language, &old, &piece.text).map(|(text, added)| (text, added, kind));
+        let in_front = || {
+            let (end, text, added) = fields()?;
+            range.end = range.start + end;
+            Some((text, added, kind))
+        };
+        let (text, added, kind) = by_lines.or_else(by_words).or_else(in_front).or_else(rewritten)?;
+        let indent = text::white(whole, first(whole)).to_owned();
+        let is_own_type = self.owners().iter().any(|owner| piece.names.contains(owner));
+        let is_member = piece.part == Part::Member;
+        Some(Grown { range, indent, text, is_member, kind, added, is_own_type })
+    }
+
+    /// The piece of the file that has the names of a piece, or is an `impl` of the same trait.
+    pub(super) fn repeated(&self, piece: &Piece) -> Option<&Item> {
+        if piece.part == Part::Import || piece.of.is_field {
+            return None;
+        }
+        let items = self.items();
+        let is_around = |item: &Item| item.range.contains(&self.at);
+        let is_beside = |item: &Item| match item.parent {
+            Some(parent) => is_around(&items[parent]),
+            None => piece.part != Part::Member,
+        };
+        let is_named = |item: &Item| !item.names.is_empty() && item.names.iter().all(|name| piece.names.contains(name));
+        let is_it = |item: &&Item| {
+            let is_same = if piece.of.owner.is_empty() {
+                is_named(item)
+            } else {
+                let of = || owned::owner(self.language, item);
+                let is_method = self.language == Language::Go && is_named(item);
+                (is_method || !piece.of.implements.is_empty())
+                    && of().is_some_and(|of| of == (piece.of.owner.clone(), piece.of.implements.clone()))
+            };
+            is_same && is_beside(item) && !is_around(item) && item.kind != ItemKind::Import
+        };
+        items.iter().find(is_it)
+    }
+
+    /// The names of the types that the function is a member of.
+    fn owners(&self) -> Vec<String> {
+        let around = self.items().iter().filter(|item| item.range.contains(&self.at));
+        let owner = |item: &Item| {
+            owned::owner(self.language, item).map_or_else(|| item.names.clone(), |(owner, _)| vec![owner])
+        };
+        around.flat_map(owner).collect()
+    }
+
+    /// Returns true if code needs what is new in a piece: it names that, or the piece names what is new in
+    /// another one.
+    pub(super) fn needs(&self, grown: &Grown, (code, used): (&str, &Uses), fresh: &Fresh) -> bool {
+        let builtins = rules::of(self.language).known.builtins;
+        let is_new = |name: &str| !self.mentions(name) && !builtins.contains(&name);
+        let is_used = |name: &str| used.has(name) || used.own.contains(name) || used.keys.contains(name);
+        let is_said = |text: &str| ['\'', '"'].iter().any(|quote| code.contains(&format!("{quote}{text}{quote}")));
+        let is_fresh = |word: &Word| word.name().is_some_and(|name| fresh.names.contains(name));
+        let follows = || grown.added.iter().any(is_fresh);
+        match grown.kind {
+            Kind::Type => grown.added.iter().any(|word| match word {
+                Word::Name(name) if grown.is_own_type && used.own.contains(name) => true,
+                Word::Name(name) => is_new(name) && (is_used(name) || is_said(name)),
+                Word::Text(text) => !text.is_empty() && is_new(text) && is_said(text),
+                Word::Mark(_) | Word::End => false,
+            }),
+            Kind::Function => grown.fields().iter().any(|name| is_new(name) && is_used(name)) || follows(),
+            Kind::Rewritten => {
+                let is_of_type = |word: &Word| {
+                    word.name()
+                        .is_some_and(|name| matches!(name, "self" | "Self" | "this") || fresh.types.contains(name))
+                };
+                follows() && words(self.language, &grown.text).iter().any(is_of_type)
+            }
+        }
     }
 }
 
-/// The text of a piece with the lines that `new`, the same piece in an answer, has in addition, and these
-/// lines. `None` if `new` lacks a line, changes one other than by words in between, or adds none.
-pub(super) fn grown(language: Language, old: &str, new: &str) -> Option<(String, String)> {
+impl Fresh {
+    /// Adds what a type gets.
+    pub fn add(&mut self, grown: &Grown, names: &[String]) {
+        if grown.kind == Kind::Type {
+            self.types.extend(names.iter().cloned());
+            self.names.extend(grown.added.iter().filter_map(Word::name).map(str::to_owned));
+        } else {
+            self.names.extend(grown.fields());
+        }
+    }
+}
+
+impl Grown {
+    /// The fields in the new words of a function: members of the object itself, and parameters that are fields.
+    fn fields(&self) -> Vec<String> {
+        fields(&self.added)
+    }
+}
+
+/// The names of fields that the words of a constructor set.
+pub(super) fn fields(words: &[Word]) -> Vec<String> {
+    let is_field = |at: usize| {
+        let before = |n: usize| at.checked_sub(n).map(|at| &words[at]);
+        let is_of_this = before(1).is_some_and(|word| word.is('.'))
+            && before(2).and_then(Word::name).is_some_and(|name| ["self", "this"].contains(&name));
+        is_of_this || before(1).and_then(Word::name).is_some_and(|word| FIELD.contains(&word))
+    };
+    let names = (0..words.len()).filter(|&at| is_field(at)).filter_map(|at| words[at].name());
+    names.filter(|name| !FIELD.contains(name)).map(str::to_owned).collect()
+}
+
+/// The bytes of a class in front of its first function.
+fn fields_of(language: Language, class: &str) -> usize {
+    let items = outline(language, class);
+    let function = items.iter().find(|item| item.kind == ItemKind::Function);
+    function.map_or(class.len(), |function| function.range.start)
+}
+
+/// The words that `new` has in addition to those of `old`, which has no comments. `None` if it lacks one.
+fn new_words(language: Language, old: &str, new: &str) -> Option<Vec<Word>> {
+    let read = |text: &str| {
+        let mut words = words(language, text);
+        words.retain(|word| *word != Word::End && !word.is(',') && !word.is(';'));
+        words
+    };
+    let mut rest = read(old).into_iter().peekable();
+    let added: Vec<Word> = read(new).into_iter().filter(|word| rest.next_if(|old| old == word).is_none()).collect();
+    (rest.peek().is_none() && !added.is_empty() && without_comments(language, old) == old).then_some(added)
+}
+
+/// The text of a piece with the lines that `new`, the same piece in an answer, has in addition, and the words
+/// of these lines. `None` if `new` lacks a line, changes one other than by words in between, or adds none.
+fn grown(language: Language, old: &str, new: &str) -> Option<(String, Vec<Word>)> {
     let (old_code, new_code) = (without_comments(language, old), without_comments(language, new));
     let read = |(text, code): (_, _)| -> Vec<Line<'_>> {
         str::lines(text).zip(str::lines(code)).map(|(text, code)| Line::read(language, text, code)).collect()
@@ -42,7 +214,7 @@ pub(super) fn grown(language: Language, old: &str, new: &str) -> Option<(String,
     let (own, new) = (read((old, &old_code)), read((new, &new_code)));
     let is_new = |line: &Line| !line.words.is_empty() || own.iter().all(|own| own.text.trim() != line.text.trim());
     let (mut out, mut added, mut held) = (Vec::new(), Vec::new(), Vec::new());
-    let mut rest = new.iter().filter(|line| is_new(line) && !line.text.trim().is_empty());
+    let mut rest = new.iter().filter(|line| line.text.trim().is_empty() || is_new(line));
     for line in &own {
         if line.words.is_empty() {
             held.push(line.text);
@@ -60,25 +232,41 @@ pub(super) fn grown(language: Language, old: &str, new: &str) -> Option<(String,
             }
             between.push(next);
         };
-        out.extend(with_code(&between, &mut added));
-        out.append(&mut held);
-        let is_wider = same.words != line.words;
-        added.extend(Some(same.text).filter(|_| is_wider));
+        let is_blank = |text: &str| text.trim().is_empty();
+        let lines = with_code(&between, &mut added);
+        // A blank line of both stands in front of what is new.
+        let blanks = lines.iter().take_while(|line| is_blank(line)).count();
+        let (before, lines) = lines.split_at(if held.iter().any(|line| is_blank(line)) { blanks } else { 0 });
+        if before.is_empty() {
+            out.extend(lines);
+            out.append(&mut held);
+        } else {
+            out.append(&mut held);
+            out.extend(lines);
+        }
+        let is_wider = same.is_wider(line);
+        added.extend(Some(same).filter(|_| is_wider).map(|same| same.words.clone()));
         out.push(if is_wider || same.is_spaced(line) { same.text } else { line.text });
     }
     out.extend(with_code(&rest.collect::<Vec<_>>(), &mut added));
     out.append(&mut held);
-    let text = |lines: &[&str]| lines.iter().flat_map(|line| [line, "\n"]).collect::<String>();
-    (!added.is_empty()).then(|| (text(&out), text(&added)))
+    let text = out.iter().flat_map(|line| [line, "\n"]).collect::<String>();
+    (!added.is_empty()).then(|| (text, added.concat()))
 }
 
 /// The lines without the comments behind the last line of code, and without the docstring in front.
-fn with_code<'t>(lines: &[&Line<'t>], added: &mut Vec<&'t str>) -> Vec<&'t str> {
+fn with_code<'t>(lines: &[&Line<'t>], added: &mut Vec<Vec<Word>>) -> Vec<&'t str> {
     let code = lines.iter().rposition(|line| !line.words.is_empty()).map_or(0, |last| last + 1);
-    let lines = lines[..code].iter().skip_while(|line| line.is_docstring);
-    let lines: Vec<&str> = lines.map(|line| line.text).collect();
-    added.extend(&lines);
-    lines
+    let begin = lines[..code].iter().rposition(|line| line.is_docstring).map_or(0, |at| at + 1);
+    let begin = if lines[..begin].iter().all(|line| line.words.is_empty()) { begin } else { 0 };
+    let lines = &lines[begin..code];
+    added.extend(lines.iter().map(|line| line.words.clone()));
+    lines.iter().map(|line| line.text).collect()
+}
+
+/// How often a mark is among words.
+fn count(words: &[Word], mark: char) -> usize {
+    words.iter().filter(|word| word.is(mark)).count()
 }
 
 struct Line<'t> {
@@ -99,15 +287,25 @@ impl<'t> Line<'t> {
         Self { text, words, is_docstring }
     }
 
-    /// Returns true if it has all words of `old` in their order, and its indentation.
+    /// Returns true if it has all words of `old` in their order, and its braces and indentation.
     fn continues(&self, old: &Line<'_>) -> bool {
         let mut own = self.words.iter();
-        text::white(self.text, 0) == text::white(old.text, 0) && old.words.iter().all(|word| own.any(|own| own == word))
+        let has_all = old.words.iter().all(|word| own.any(|own| own == word));
+        let is_inside = |mark: char| count(&self.words, mark) == count(&old.words, mark);
+        let white = |line: &Line<'_>| line.text.len() - line.text.trim_start().len();
+        has_all && is_inside('{') && is_inside('}') && self.text[..white(self)] == old.text[..white(old)]
     }
 
-    /// Returns true if it differs from `old` in white space and in the mark at its end only.
+    /// Returns true if it is `old` with more parts of a list, and not with another form of one.
+    fn is_wider(&self, old: &Line<'_>) -> bool {
+        let is_empty = |pair: &[Word]| pair[0].is('{') && pair[1].is('}') || pair[0].is('[') && pair[1].is(']');
+        self.words != old.words
+            && (count(&self.words, ',') > count(&old.words, ',') || old.words.windows(2).any(is_empty))
+    }
+
+    /// Returns true if it differs from `old` in white space and in a comma at its end only.
     fn is_spaced(&self, old: &Line<'_>) -> bool {
-        let flat = |text: &str| text.split_whitespace().collect::<String>().trim_end_matches([',', ';']).to_owned();
+        let flat = |text: &str| text.split_whitespace().collect::<String>().trim_end_matches(',').to_owned();
         flat(self.text) == flat(old.text)
     }
 }

@@ -1,6 +1,8 @@
 //! The names of an import one by one: those that a file has are taken out, and the others join a statement of
 //! the file that lists names of the same module on one line.
 
+use crate::code::without_comments;
+use crate::code::words::names;
 use crate::language::Language;
 
 /// Longest line that grows by a name.
@@ -29,6 +31,43 @@ pub(super) fn kept(language: Language, text: &str, keeps: impl Fn(&str) -> bool)
         }),
     };
     kept.unwrap_or_else(|| vec![text.to_owned()])
+}
+
+/// The constants or variables of Go that a declaration in brackets lists, without those that are `defined`.
+/// `None` if it is no such list, or its values count up.
+pub(super) fn ungrouped(text: &str, defined: impl Fn(&str) -> bool) -> Option<String> {
+    let code = without_comments(Language::Go, text);
+    let open = code.find('(').filter(|&open| matches!(code[..open].trim(), "const" | "var"))?;
+    let close = code.rfind(')')?;
+    if names(Language::Go, text).contains("iota") {
+        return None;
+    }
+    let (mut depth, mut specs) = (0_usize, Vec::new());
+    let mut at = text[open..].find('\n')? + open + 1;
+    let mut begin = at;
+    for line in text[at..close].split_inclusive('\n') {
+        let code = &code[at..at + line.len()];
+        at += line.len();
+        depth = (depth + code.matches(['(', '{', '[']).count()).saturating_sub(code.matches([')', '}', ']']).count());
+        if depth == 0 && !code.trim().is_empty() {
+            specs.push((begin, at));
+            begin = at;
+        }
+    }
+    let is_new = |&(begin, end): &(usize, usize)| {
+        let spec = code[begin..end].trim_start();
+        let list = spec.split(['=', ' ']).next().unwrap_or(spec);
+        !list.split(',').any(|name| defined(name.trim()))
+    };
+    let kept: Vec<&str> = specs.into_iter().filter(is_new).map(|(begin, end)| &text[begin..end]).collect();
+    if let [one] = kept[..]
+        && one.trim().lines().count() == 1
+    {
+        let words: Vec<&str> = one.trim().splitn(2, ' ').map(str::trim).collect();
+        return Some(format!("{}{}\n", text[..open].trim_end_matches('('), words.join(" ")));
+    }
+    let head = &text[..open + text[open..].find('\n')?];
+    Some(format!("{head}\n{}{}", kept.concat(), &text[close..]))
 }
 
 /// The name that a part of an import gives to the file.

@@ -7,8 +7,9 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::grown::{Grown, grown};
+use super::grown::{Fresh, Grown, fields};
 use super::imports::{self, Import};
+use super::listed;
 use super::owned;
 use super::pieces::{Of, Part, Piece};
 use crate::code::known;
@@ -84,7 +85,7 @@ impl Around<'_> {
                 Language::JavaScript | Language::TypeScript | Language::Go => ("class A {\n", "\na_() {\n}\n}\n"),
             };
             let class = [open, members, close].concat();
-            pieces.extend(self.pieces(&class, &outline(self.language, &class), Some(0), |_| Part::Member));
+            pieces.extend(self.pieces(&class, &outline(self.language, &class), Some(0), usize::MAX, |_| Part::Member));
             pieces.pop_if(|last| last.names.iter().any(|name| name == "a_"));
             // They may be those of a namespace, which came here because they are used.
             for piece in &mut pieces {
@@ -92,7 +93,7 @@ impl Around<'_> {
             }
         }
         let items = outline(self.language, top);
-        pieces.extend(self.pieces(top, &items, None, |_| Part::Helper));
+        pieces.extend(self.pieces(top, &items, None, usize::MAX, |_| Part::Helper));
         self.needed((self.head, body), pieces, self.decorators(top))
     }
 
@@ -107,13 +108,13 @@ impl Around<'_> {
         let class = own.and_then(|own| items[own].parent).filter(|_| !self.outer.is_empty());
         let mut pieces = Vec::new();
         if let Some(class) = class {
-            pieces.extend(self.pieces(code, &items, Some(class), |_| Part::Member));
+            pieces.extend(self.pieces(code, &items, Some(class), at, |_| Part::Member));
         }
         // A method without its class has its helpers beside it.
         let is_bare = class.is_none() && !self.outer.is_empty();
         let is_method = |item: &Item| is_bare && self.takes_self(item, &code[item.range.clone()]);
         let part = |item: &Item| if is_method(item) { Part::Member } else { Part::Helper };
-        pieces.extend(self.pieces(code, &items, None, part));
+        pieces.extend(self.pieces(code, &items, None, at, part));
         let decorators = self.decorators(&code[..at]);
         let head = items.iter().rfind(|item| item.range.contains(&at)).map_or("", |item| &code[item.range.start..at]);
         self.needed((&[self.head, "\n", head].concat(), body), pieces, decorators)
@@ -174,7 +175,13 @@ impl Around<'_> {
         let Some(head) = lines.next().filter(|_| self.language == Language::Python) else { return Vec::new() };
         let white = text::white(head, 0);
         let above = lines.take_while(|line| text::white(line, 0) == white && line.trim_start().starts_with('@'));
-        let mut above: Vec<&str> = above.map(str::trim).filter(|line| !self.head.contains(line)).collect();
+        // `@lru_cache` and `@functools.lru_cache` are one.
+        let name = |line: &str| -> String {
+            let path = line.trim().trim_start_matches('@').split('(').next().unwrap_or_default();
+            path.rsplit('.').next().unwrap_or_default().trim().to_owned()
+        };
+        let own: Vec<String> = self.head.lines().filter(|line| line.trim().starts_with('@')).map(name).collect();
+        let mut above: Vec<&str> = above.map(str::trim).filter(|line| !own.contains(&name(line))).collect();
         above.reverse();
         above.into_iter().map(str::to_owned).collect()
     }
@@ -189,10 +196,11 @@ impl Around<'_> {
         let is_own = |piece: &Piece| piece.of.owner.is_empty() && piece.names.iter().any(|name| name == self.name);
         pieces.retain(|piece| !is_own(piece) && !self.is_example(piece));
         let mut kept = vec![false; pieces.len()];
-        let is_there = |piece: &Piece| piece.names.iter().any(|name| defined.contains(name));
-        let more: Vec<Option<Grown>> =
-            pieces.iter().map(|piece| Some(piece).filter(|p| is_there(p)).and_then(|p| self.grown(p))).collect();
-        let mut of_types: HashSet<String> = HashSet::new();
+        let more: Vec<Option<Grown>> = pieces.iter().map(|piece| self.grown(piece)).collect();
+        let mut fresh = Fresh::default();
+        for piece in pieces.iter_mut().zip(&more).filter_map(|(piece, more)| more.is_none().then_some(piece)) {
+            self.without_defined(piece, &defined);
+        }
         // Keywords may stand among the names of a statement.
         let builtins = rules::of(self.language).known.builtins;
         let is_wanted = |piece: &Piece, used: &Uses| {
@@ -214,23 +222,19 @@ impl Around<'_> {
         };
         let mut tables: HashSet<String> = HashSet::new();
         loop {
-            let kept_names: HashSet<&String> =
-                pieces.iter().zip(&kept).filter(|(_, kept)| **kept).flat_map(|(piece, _)| &piece.names).collect();
+            let kept_names: HashSet<&String> = (0..pieces.len())
+                .filter(|&at| kept[at] && more[at].is_none())
+                .flat_map(|at| &pieces[at].names)
+                .collect();
             let is_next = |piece: &Piece| {
                 is_wanted(piece, &used) || self.fills(piece, &tables) || self.comes_along(piece, &kept_names, &used)
             };
-            let is_new = |name: &String| !self.mentions(name) && !builtins.contains(&name.as_str());
-            let has_more = |grown: &Grown| {
-                let is_used = |name: &String| used.has(name) || used.own.contains(name) || used.keys.contains(name);
-                let names = grown.names(self.language);
-                names.iter().any(|name| is_new(name) && is_used(name))
-                    || mentioned(&grown.added).any(|name| of_types.contains(name))
-            };
-            let is_next = |at: usize| more[at].as_ref().map_or_else(|| is_next(&pieces[at]), has_more);
+            let needs = |grown: &Grown| self.needs(grown, (&code, &used), &fresh);
+            let is_next = |at: usize| more[at].as_ref().map_or_else(|| is_next(&pieces[at]), needs);
             let Some(at) = (0..pieces.len()).find(|&at| !kept[at] && is_next(at)) else { break };
             kept[at] = true;
-            if let Some(grown) = more[at].as_ref().filter(|grown| !grown.is_function) {
-                of_types.extend(grown.names(self.language).into_iter().filter(is_new));
+            if let Some(grown) = &more[at] {
+                fresh.add(grown, &pieces[at].names);
             }
             tables.extend(pieces[at].names.iter().filter(|_| pieces[at].is_run).cloned());
             used.extend(uses(self.language, &pieces[at].text, &HashSet::new(), &[]));
@@ -275,33 +279,13 @@ impl Around<'_> {
         beside
     }
 
-    /// The piece of the file that a piece repeats with more in it. The function is in neither.
-    fn grown(&self, piece: &Piece) -> Option<Grown> {
-        let is_member = piece.part == Part::Member;
-        if piece.part == Part::Import || !piece.of.owner.is_empty() || piece.of.is_field {
-            return None;
-        }
-        let items = self.items();
-        let is_around = |item: &Item| item.range.contains(&self.at);
-        let is_beside = |item: &Item| match item.parent {
-            Some(parent) => is_around(&items[parent]),
-            None => !is_member,
-        };
-        let is_it = |item: &&Item| item.names == piece.names && is_beside(item) && !is_around(item);
-        let item = items.iter().find(is_it).filter(|item| item.kind != ItemKind::Import)?;
-        let whole = &self.known[item.range.clone()];
-        let first = |text: &str| text.len() - text.trim_start().len();
-        let own = text::white(&piece.text, first(&piece.text));
-        let (text, added) = grown(self.language, &(rules::of(self.language).placed)(whole, own, ""), &piece.text)?;
-        let indent = text::white(whole, first(whole)).to_owned();
-        let is_function = item.kind == ItemKind::Function;
-        Some(Grown { range: item.range.clone(), indent, text, added, is_function, is_member })
-    }
-
     /// Returns true if methods come along: with their type or trait, or because the code calls a method that
     /// the file's type lacks.
     fn comes_along(&self, piece: &Piece, kept: &HashSet<&String>, used: &Uses) -> bool {
         let Of { owner, implements, members, .. } = &piece.of;
+        if piece.part == Part::Member {
+            return self.constructs(piece, kept, used);
+        }
         let is_go = self.language == Language::Go;
         let members = if is_go { &piece.names } else { members };
         let is_own = members.iter().any(|member| member == self.name) && (!is_go || self.head.contains(owner));
@@ -312,12 +296,44 @@ impl Around<'_> {
         if kept.contains(owner) || kept.contains(&of_trait) {
             return true;
         }
-        if !implements.is_empty() || !members.iter().any(|member| used.has(member)) {
+        let own = self.items();
+        if !implements.is_empty() {
+            // Operators and loops use a trait without its name.
+            let is_derived = |item: &Item| {
+                let derives = item.signature.lines().filter(|line| line.trim_start().starts_with("#[derive("));
+                derives.flat_map(mentioned).any(|name| name == of_trait)
+            };
+            let mut types = own.iter().filter(|item| item.names.contains(owner));
+            return piece.of.is_before && types.next().is_some_and(|item| !is_derived(item));
+        }
+        if !members.iter().any(|member| used.has(member)) {
             return false;
         }
-        let own = self.items();
         let is_there = |member: &String| own.iter().any(|item| item.name.ends_with(&format!("{owner}.{member}")));
         own.iter().any(|item| item.names.contains(owner)) && !members.iter().any(is_there)
+    }
+
+    /// Returns true if a member is the constructor of a class without one, and sets fields that come along.
+    fn constructs(&self, piece: &Piece, kept: &HashSet<&String>, used: &Uses) -> bool {
+        let is_one = |name: &String| ["__init__", "constructor"].contains(&name.as_str());
+        if !piece.names.iter().any(is_one) || self.repeated(piece).is_some() {
+            return false;
+        }
+        let is_new = |name: &String| kept.contains(name) || used.own.contains(name) && !self.mentions(name);
+        fields(&words(self.language, &piece.text)).iter().any(is_new)
+    }
+
+    /// Takes the names that the file has out of a list of constants or variables of Go.
+    fn without_defined(&self, piece: &mut Piece, defined: &HashSet<String>) {
+        let is_defined = |name: &str| defined.contains(name);
+        let has = piece.names.iter().filter(|name| is_defined(name)).count();
+        if self.language != Language::Go || piece.part != Part::Helper || has == 0 || has == piece.names.len() {
+            return;
+        }
+        if let Some(text) = listed::ungrouped(&piece.text, is_defined) {
+            piece.names.retain(|name| !is_defined(name));
+            piece.text = text;
+        }
     }
 
     /// Returns true if code may use an import without its name: the methods of a trait, and names behind a
@@ -350,13 +366,20 @@ impl Around<'_> {
 
     /// The names that the inside of the function uses and neither it nor a head of it binds.
     fn uses(&self, body: &str, head: &str) -> Uses {
-        let mut this = vec!["self", "cls", "this", "Self"];
+        let this = self.this(head);
+        let this: Vec<&str> = this.iter().map(String::as_str).collect();
+        uses(self.language, body, &uses::bound_in(self.language, head), &this)
+    }
+
+    /// The names of the object itself, and of its type.
+    fn this(&self, head: &str) -> Vec<String> {
+        let mut this: Vec<String> = ["self", "cls", "this", "Self"].map(str::to_owned).into();
         let words = words(self.language, head);
         if self.language == Language::Go {
             let receivers = words.windows(3).filter(|three| three[0].name() == Some("func") && three[1].is('('));
-            this.extend(receivers.filter_map(|three| three[2].name()));
+            this.extend(receivers.filter_map(|three| three[2].name().map(str::to_owned)));
         }
-        uses(self.language, body, &uses::bound_in(self.language, head), &this)
+        this
     }
 
     /// Returns true if a piece shows how the function is used: it runs, and names the function.
@@ -384,9 +407,35 @@ impl Around<'_> {
         self.unknown(&used, body, beside).is_empty() && used.own.iter().all(is_known)
     }
 
-    /// The names that the body alone uses and that nothing gives. They may be in another block.
+    /// The names that the body alone uses and that nothing gives, and members of the object itself. They may be
+    /// in another block.
     pub fn lacking(&self, (head, body): (&str, &str), beside: &Beside) -> Vec<String> {
-        self.unknown(&self.uses_under(head, body), body, beside)
+        let used = self.uses_under(head, body);
+        let given = beside.members.iter().chain(&beside.helpers).chain(beside.grown.iter().map(|grown| &grown.text));
+        let given: HashSet<&str> = given.flat_map(|text| mentioned(text)).collect();
+        let mut of = self.this(&[self.head, "\n", head].concat());
+        of.extend(self.items().iter().filter(|item| item.kind != ItemKind::Import).flat_map(|item| item.names.clone()));
+        // A class may have members of the one that it extends.
+        let extends = |item: &Item| {
+            let head = item.signature.lines().last().unwrap_or_default();
+            item.kind == ItemKind::Scope
+                && item.range.contains(&self.at)
+                && head.contains(['(', '<', ':']) | head.contains("extends")
+        };
+        if self.language != Language::Rust && self.items().iter().any(extends) {
+            of.clear();
+        }
+        let words = words(self.language, body);
+        let member = |at: usize| {
+            let dot = at.checked_sub(1).filter(|&dot| words[dot].is('.') || words[dot].is(':'))?;
+            let owner = if words[dot].is(':') { dot.checked_sub(2)? } else { dot.checked_sub(1)? };
+            let owner = words[owner].name()?;
+            let name = words[at].name()?;
+            (of.iter().any(|own| own == owner) && !self.mentions(name) && !given.contains(name))
+                .then(|| name.to_owned())
+        };
+        let own: Vec<String> = (0..words.len()).filter_map(member).collect();
+        own.into_iter().chain(self.unknown(&used, body, beside)).collect()
     }
 
     /// The used names that nothing gives: neither the language, nor its library, nor the file, nor what comes
@@ -468,7 +517,7 @@ impl Around<'_> {
     }
 
     /// The pieces of the file.
-    fn items(&self) -> &[Item] {
+    pub(super) fn items(&self) -> &[Item] {
         self.read.items.get_or_init(|| outline(self.language, self.known))
     }
 
@@ -492,7 +541,7 @@ impl Around<'_> {
     }
 
     /// Returns true if a name stands anywhere in the code of the file, or its package has it.
-    fn mentions(&self, name: &str) -> bool {
+    pub(super) fn mentions(&self, name: &str) -> bool {
         self.words().contains(name) || self.package().contains(name)
     }
 

@@ -39,6 +39,8 @@ pub(super) struct Of {
     /// The functions of an `impl` or a trait.
     pub members: Vec<String>,
     pub is_field: bool,
+    /// True if an `impl` stands in front of the function.
+    pub is_before: bool,
 }
 
 impl Piece {
@@ -48,12 +50,13 @@ impl Piece {
 }
 
 impl Around<'_> {
-    /// The pieces on the top level of some code, or in the scope `parent`.
+    /// The pieces on the top level of some code, or in the scope `parent`. The function is at byte `at`.
     pub(super) fn pieces(
         &self,
         code: &str,
         items: &[Item],
         parent: Option<usize>,
+        at: usize,
         part: impl Fn(&Item) -> Part,
     ) -> Vec<Piece> {
         let mut found = Vec::new();
@@ -90,7 +93,7 @@ impl Around<'_> {
                 let members = items.iter().filter(|member| member.parent == Some(index));
                 let members: Vec<String> = members.flat_map(|member| member.names.iter().cloned()).collect();
                 let names = if self.language == Language::Go { item.names.clone() } else { Vec::new() };
-                let of = Of { owner, implements, members, is_field: false };
+                let of = Of { owner, implements, members, is_field: false, is_before: item.range.start < at };
                 found.push(Piece { follows, of, ..Piece::new(part, names, text) });
                 continue;
             }
