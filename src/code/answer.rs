@@ -156,7 +156,10 @@ impl RequestedFunction {
 
     /// Blocks of code as one.
     fn in_one<'b>(&self, blocks: impl Iterator<Item = &'b str>) -> String {
-        let blocks: Vec<String> = blocks.map(|text| self.at_border(text).trim_end().to_owned()).collect();
+        let at_border = |text: &str| (rules::of(self.language).placed)(text, "", "");
+        let is_indented = |text: &str| text.trim_start_matches('\n').starts_with([' ', '\t']);
+        let placed = |text: &str| if is_indented(text) { at_border(text) } else { text.to_owned() };
+        let blocks: Vec<String> = blocks.map(|text| placed(text).trim_end().to_owned()).collect();
         blocks.join("\n\n") + "\n"
     }
 

@@ -6,6 +6,7 @@ mod apply;
 mod body;
 mod braces;
 mod edits;
+mod grown;
 #[path = "../shared/skip.rs"]
 mod skip;
 mod target;

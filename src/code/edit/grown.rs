@@ -9,12 +9,15 @@ use super::parts::Around;
 use super::pieces::{Part, Piece};
 use crate::code::outline::{Item, ItemKind, outline};
 use crate::code::uses::Uses;
-use crate::code::words::{Word, words};
+use crate::code::words::{Word, names, words};
 use crate::code::{rules, text, without_comments};
 use crate::language::Language;
 
 /// Words in front of a parameter of a constructor that make it a field.
 const FIELD: &[&str] = &["private", "protected", "public", "readonly"];
+
+/// Names of constructors.
+pub(super) const CONSTRUCTORS: &[&str] = &["__init__", "constructor"];
 
 /// A piece of a file with more in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +66,7 @@ impl Around<'_> {
         let kind = if is_function { Kind::Function } else { Kind::Type };
         let by_words = || {
             let added = new_words(self.language, &old, &piece.text).filter(|_| is_function);
-            added.map(|added| (piece.text.clone(), added, kind))
+            added.map(|added| (commented(self.language, &old, &piece.text), added, kind))
         };
         // A class of Python begins with its fields. An answer may leave its methods out.
         let fields = || {
@@ -76,7 +79,7 @@ impl Around<'_> {
         let rewritten = || {
             let has = words(self.language, &old);
             let added = words(self.language, &piece.text).into_iter().filter(|word| !has.contains(word)).collect();
-            is_function.then(|| (piece.text.clone(), added, Kind::Rewritten))
+            is_function.then(|| (commented(self.language, &old, &piece.text), added, Kind::Rewritten))
         };
         let by_lines = grown(self.language, &old, &piece.text).map(|(text, added)| (text, added, kind));
         let in_front = || {
@@ -118,7 +121,7 @@ impl Around<'_> {
     }
 
     /// The names of the types that the function is a member of.
-    fn owners(&self) -> Vec<String> {
+    pub(super) fn owners(&self) -> Vec<String> {
         let around = self.items().iter().filter(|item| item.range.contains(&self.at));
         let owner = |item: &Item| {
             owned::owner(self.language, item).map_or_else(|| item.names.clone(), |(owner, _)| vec![owner])
@@ -133,22 +136,28 @@ impl Around<'_> {
         let is_new = |name: &str| !self.mentions(name) && !builtins.contains(&name);
         let is_used = |name: &str| used.has(name) || used.own.contains(name) || used.keys.contains(name);
         let is_said = |text: &str| ['\'', '"'].iter().any(|quote| code.contains(&format!("{quote}{text}{quote}")));
+        // By a pattern.
+        let bound = names(self.language, code);
+        let is_bound = |name: &str| bound.contains(name);
         let is_fresh = |word: &Word| word.name().is_some_and(|name| fresh.names.contains(name));
         let follows = || grown.added.iter().any(is_fresh);
         match grown.kind {
             Kind::Type => grown.added.iter().any(|word| match word {
                 Word::Name(name) if grown.is_own_type && used.own.contains(name) => true,
-                Word::Name(name) => is_new(name) && (is_used(name) || is_said(name)),
+                Word::Name(name) => is_new(name) && (is_used(name) || is_said(name) || is_bound(name)),
                 Word::Text(text) => !text.is_empty() && is_new(text) && is_said(text),
                 Word::Mark(_) | Word::End => false,
             }),
             Kind::Function => grown.fields().iter().any(|name| is_new(name) && is_used(name)) || follows(),
+            // A function that makes the type, or the methods of a trait.
             Kind::Rewritten => {
-                let is_of_type = |word: &Word| {
-                    word.name()
-                        .is_some_and(|name| matches!(name, "self" | "Self" | "this") || fresh.types.contains(name))
-                };
-                follows() && words(self.language, &grown.text).iter().any(is_of_type)
+                let is_type = |name: &str| name == "Self" || fresh.types.contains(name);
+                let words = words(self.language, &grown.text);
+                let makes = |pair: &[Word]| pair[0].name().is_some_and(is_type) && pair[1].is('{');
+                let is_impl =
+                    self.language == Language::Rust && grown.text.lines().any(|line| line.starts_with("impl"));
+                let is_constructor = || words.iter().filter_map(Word::name).any(|name| CONSTRUCTORS.contains(&name));
+                follows() && (is_impl || words.windows(2).any(makes) || is_constructor())
             }
         }
     }
@@ -185,6 +194,16 @@ pub(super) fn fields(words: &[Word]) -> Vec<String> {
     names.filter(|name| !FIELD.contains(name)).map(str::to_owned).collect()
 }
 
+/// The new text of a piece, with the comments above the old one, if there are any.
+fn commented(language: Language, old: &str, new: &str) -> String {
+    let above = |text: &str| {
+        let code = without_comments(language, text);
+        text::line_start(text, code.len() - code.trim_start().len())
+    };
+    let own = above(old);
+    if own > 0 { [&old[..own], &new[above(new)..]].concat() } else { new.to_owned() }
+}
+
 /// The bytes of a class in front of its first function.
 fn fields_of(language: Language, class: &str) -> usize {
     let items = outline(language, class);
@@ -199,9 +218,15 @@ fn new_words(language: Language, old: &str, new: &str) -> Option<Vec<Word>> {
         words.retain(|word| *word != Word::End && !word.is(',') && !word.is(';'));
         words
     };
-    let mut rest = read(old).into_iter().peekable();
-    let added: Vec<Word> = read(new).into_iter().filter(|word| rest.next_if(|old| old == word).is_none()).collect();
-    (rest.peek().is_none() && !added.is_empty() && without_comments(language, old) == old).then_some(added)
+    let (added, has_all) = in_addition(&read(old), &read(new));
+    (has_all && !added.is_empty() && without_comments(language, old) == old).then_some(added)
+}
+
+/// The words of `new` between those of `old`, and true if all of these are there.
+fn in_addition(old: &[Word], new: &[Word]) -> (Vec<Word>, bool) {
+    let mut rest = old.iter().peekable();
+    let added = new.iter().filter(|&word| rest.next_if(|&old| old == word).is_none()).cloned().collect();
+    (added, rest.peek().is_none())
 }
 
 /// The text of a piece with the lines that `new`, the same piece in an answer, has in addition, and the words
@@ -214,6 +239,7 @@ fn grown(language: Language, old: &str, new: &str) -> Option<(String, Vec<Word>)
     let (own, new) = (read((old, &old_code)), read((new, &new_code)));
     let is_new = |line: &Line| !line.words.is_empty() || own.iter().all(|own| own.text.trim() != line.text.trim());
     let (mut out, mut added, mut held) = (Vec::new(), Vec::new(), Vec::new());
+    let mut last = None;
     let mut rest = new.iter().filter(|line| line.text.trim().is_empty() || is_new(line));
     for line in &own {
         if line.words.is_empty() {
@@ -236,6 +262,7 @@ fn grown(language: Language, old: &str, new: &str) -> Option<(String, Vec<Word>)
         let lines = with_code(&between, &mut added);
         // A blank line of both stands in front of what is new.
         let blanks = lines.iter().take_while(|line| is_blank(line)).count();
+        going_on(&mut out, last, &between);
         let (before, lines) = lines.split_at(if held.iter().any(|line| is_blank(line)) { blanks } else { 0 });
         if before.is_empty() {
             out.extend(lines);
@@ -245,13 +272,27 @@ fn grown(language: Language, old: &str, new: &str) -> Option<(String, Vec<Word>)
             out.extend(lines);
         }
         let is_wider = same.is_wider(line);
-        added.extend(Some(same).filter(|_| is_wider).map(|same| same.words.clone()));
+        added.extend(Some(same).filter(|_| is_wider).map(|same| in_addition(&line.words, &same.words).0));
         out.push(if is_wider || same.is_spaced(line) { same.text } else { line.text });
+        last = Some(same);
     }
-    out.extend(with_code(&rest.collect::<Vec<_>>(), &mut added));
+    let behind: Vec<&Line<'_>> = rest.collect();
+    going_on(&mut out, last, &behind);
+    out.extend(with_code(&behind, &mut added));
     out.append(&mut held);
     let text = out.iter().flat_map(|line| [line, "\n"]).collect::<String>();
     (!added.is_empty()).then(|| (text, added.concat()))
+}
+
+/// Takes the line of the answer, without its semicolon, where a new line goes on with it.
+fn going_on<'t>(out: &mut [&'t str], last: Option<&Line<'t>>, lines: &[&Line<'t>]) {
+    let goes_on = |line: &&&Line<'_>| matches!(line.words.first(), Some(Word::Mark('|' | '&' | '.' | '+')));
+    let (Some(own), Some(last)) = (out.last_mut(), last) else { return };
+    if lines.iter().find(|line| !line.words.is_empty()).is_some_and(|line| goes_on(&line))
+        && own.trim_end().strip_suffix(';') == Some(last.text.trim_end())
+    {
+        *own = last.text;
+    }
 }
 
 /// The lines without the comments behind the last line of code, and without the docstring in front.
@@ -289,8 +330,7 @@ impl<'t> Line<'t> {
 
     /// Returns true if it has all words of `old` in their order, and its braces and indentation.
     fn continues(&self, old: &Line<'_>) -> bool {
-        let mut own = self.words.iter();
-        let has_all = old.words.iter().all(|word| own.any(|own| own == word));
+        let (_, has_all) = in_addition(&old.words, &self.words);
         let is_inside = |mark: char| count(&self.words, mark) == count(&old.words, mark);
         let white = |line: &Line<'_>| line.text.len() - line.text.trim_start().len();
         has_all && is_inside('{') && is_inside('}') && self.text[..white(self)] == old.text[..white(old)]

@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::grown::{Fresh, Grown, fields};
+use super::grown::{CONSTRUCTORS, Fresh, Grown, fields};
 use super::imports::{self, Import};
 use super::listed;
 use super::owned;
@@ -37,6 +37,43 @@ pub(in crate::code) struct Beside {
 const FILLS: &[&str] = &[
     "add", "append", "appendleft", "extend", "fill", "insert", "push", "reverse", "set", "setdefault", "sort",
     "unshift", "update",
+];
+
+/// Traits of Rust that code uses without their names, and marks and names by which it does.
+const UNNAMED: &[(&str, &[&str])] = &[
+    ("Add", &["+", "sum"]),
+    ("AddAssign", &["+"]),
+    ("BitAnd", &["&"]),
+    ("BitOr", &["|"]),
+    ("BitXor", &["^"]),
+    ("Clone", &["clone", "cloned"]),
+    ("Copy", &["copied"]),
+    ("Default", &["default", "unwrap_or_default", "or_default"]),
+    ("Deref", &["*"]),
+    ("DerefMut", &["*"]),
+    ("Div", &["/"]),
+    ("DivAssign", &["/"]),
+    ("Eq", &["=", "HashMap", "HashSet"]),
+    ("From", &["?", "from", "into"]),
+    ("FromIterator", &["collect"]),
+    ("FromStr", &["parse"]),
+    ("Hash", &["HashMap", "HashSet", "hash"]),
+    ("Index", &["["]),
+    ("IndexMut", &["["]),
+    ("IntoIterator", &["for", "into_iter"]),
+    ("Iterator", &["for", "next"]),
+    ("Mul", &["*", "product"]),
+    ("MulAssign", &["*"]),
+    ("Neg", &["-"]),
+    ("Not", &["!"]),
+    ("Ord", &["<", ">", "cmp", "max", "min", "sort", "BTreeMap", "BTreeSet", "BinaryHeap"]),
+    ("PartialEq", &["=", "contains"]),
+    ("PartialOrd", &["<", ">", "partial_cmp"]),
+    ("Rem", &["%"]),
+    ("Sub", &["-"]),
+    ("SubAssign", &["-"]),
+    ("Sum", &["sum"]),
+    ("TryFrom", &["try_from", "try_into"]),
 ];
 
 /// Where code stands around a function.
@@ -227,7 +264,9 @@ impl Around<'_> {
                 .flat_map(|at| &pieces[at].names)
                 .collect();
             let is_next = |piece: &Piece| {
-                is_wanted(piece, &used) || self.fills(piece, &tables) || self.comes_along(piece, &kept_names, &used)
+                is_wanted(piece, &used)
+                    || self.fills(piece, &tables)
+                    || self.comes_along(piece, &kept_names, (&code, &used))
             };
             let needs = |grown: &Grown| self.needs(grown, (&code, &used), &fresh);
             let is_next = |at: usize| more[at].as_ref().map_or_else(|| is_next(&pieces[at]), needs);
@@ -281,7 +320,7 @@ impl Around<'_> {
 
     /// Returns true if methods come along: with their type or trait, or because the code calls a method that
     /// the file's type lacks.
-    fn comes_along(&self, piece: &Piece, kept: &HashSet<&String>, used: &Uses) -> bool {
+    fn comes_along(&self, piece: &Piece, kept: &HashSet<&String>, (code, used): (&str, &Uses)) -> bool {
         let Of { owner, implements, members, .. } = &piece.of;
         if piece.part == Part::Member {
             return self.constructs(piece, kept, used);
@@ -298,13 +337,15 @@ impl Around<'_> {
         }
         let own = self.items();
         if !implements.is_empty() {
-            // Operators and loops use a trait without its name.
+            let words = names_and_marks(self.language, code);
+            let is_used =
+                UNNAMED.iter().any(|(name, uses)| *name == of_trait && uses.iter().any(|w| words.contains(*w)));
             let is_derived = |item: &Item| {
                 let derives = item.signature.lines().filter(|line| line.trim_start().starts_with("#[derive("));
                 derives.flat_map(mentioned).any(|name| name == of_trait)
             };
             let mut types = own.iter().filter(|item| item.names.contains(owner));
-            return piece.of.is_before && types.next().is_some_and(|item| !is_derived(item));
+            return piece.of.is_before && is_used && types.next().is_some_and(|item| !is_derived(item));
         }
         if !members.iter().any(|member| used.has(member)) {
             return false;
@@ -315,7 +356,7 @@ impl Around<'_> {
 
     /// Returns true if a member is the constructor of a class without one, and sets fields that come along.
     fn constructs(&self, piece: &Piece, kept: &HashSet<&String>, used: &Uses) -> bool {
-        let is_one = |name: &String| ["__init__", "constructor"].contains(&name.as_str());
+        let is_one = |name: &String| CONSTRUCTORS.contains(&name.as_str());
         if !piece.names.iter().any(is_one) || self.repeated(piece).is_some() {
             return false;
         }
@@ -382,13 +423,14 @@ impl Around<'_> {
         this
     }
 
-    /// Returns true if a piece shows how the function is used: it runs, and names the function.
+    /// Returns true if a piece shows how the function is used: it runs, and names the function or its class.
     fn is_example(&self, piece: &Piece) -> bool {
         if !piece.is_run {
             return false;
         }
         let is_main = self.language == Language::Python && piece.text.trim_start().starts_with("if __name__");
-        is_main || uses(self.language, &piece.text, &HashSet::new(), &[]).alone.contains(self.name)
+        let used = uses(self.language, &piece.text, &HashSet::new(), &[]).alone;
+        is_main || used.contains(self.name) || self.owners().iter().any(|owner| used.contains(owner))
     }
 
     /// Returns true if the body names nothing that may still come: everything is in the language, its
@@ -573,6 +615,16 @@ impl Around<'_> {
             |name: &str| name == self.name || of_helpers.contains(name) || imported(name) || self.mentions(name);
         known::undefined(self.language, &code, is_defined)
     }
+}
+
+/// The names and marks of code.
+fn names_and_marks(language: Language, code: &str) -> HashSet<String> {
+    let shown = |word: Word| match word {
+        Word::Name(name) => Some(name),
+        Word::Mark(mark) => Some(mark.to_string()),
+        Word::Text(_) | Word::End => None,
+    };
+    words(language, code).into_iter().filter_map(shown).collect()
 }
 
 /// Returns true if an import may give any name.
