@@ -62,10 +62,8 @@ fn a_constructor_gets_the_lines_that_the_answer_adds_to_it() {
 
 /// The file with what an answer of several blocks makes of it.
 fn of_blocks(file: &str, language: Language, name: &str, blocks: &[&str]) -> String {
-    let mut answer = String::from("Two changes.\n");
-    for block in blocks {
-        answer += &format!("\n1. **So**\n\n```{}\n{block}```\n", language.name());
-    }
+    let fenced = |block: &&str| format!("\n1. **So**\n\n```{}\n{block}```\n", language.name());
+    let answer = String::from("Two changes.\n") + &blocks.iter().map(fenced).collect::<String>();
     taken_as_said(file, language, name, &answer).0
 }
 
