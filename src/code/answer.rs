@@ -137,6 +137,9 @@ impl RequestedFunction {
     /// is an earlier version.
     fn with_earlier(&self, found: ExtractedBody, at: usize, blocks: &[Block<'_>], over: bool) -> ExtractedBody {
         let block = &blocks[at];
+        if at == 0 || !(found.ended || block.closed || over) {
+            return found;
+        }
         let names = |text: &str| -> HashSet<String> {
             let items = outline(self.language, text).into_iter().filter(|item| item.kind != ItemKind::Import);
             items.flat_map(|item| item.names).collect()
@@ -144,7 +147,7 @@ impl RequestedFunction {
         let own = names(&block.text);
         let is_step = |block: &&Block<'_>| self.speaks(block.info) && names(&block.text).is_disjoint(&own);
         let earlier: Vec<&str> = blocks[..at].iter().filter(is_step).map(|block| &*block.text).collect();
-        if earlier.is_empty() || !(found.ended || block.closed || over) {
+        if earlier.is_empty() {
             return found;
         }
         let all = self.in_one(earlier.into_iter().chain([&*block.text]));
@@ -157,9 +160,7 @@ impl RequestedFunction {
     /// Blocks of code as one.
     fn in_one<'b>(&self, blocks: impl Iterator<Item = &'b str>) -> String {
         let at_border = |text: &str| (rules::of(self.language).placed)(text, "", "");
-        let is_indented = |text: &str| text.trim_start_matches('\n').starts_with([' ', '\t']);
-        let placed = |text: &str| if is_indented(text) { at_border(text) } else { text.to_owned() };
-        let blocks: Vec<String> = blocks.map(|text| placed(text).trim_end().to_owned()).collect();
+        let blocks: Vec<String> = blocks.map(|text| at_border(text).trim_end().to_owned()).collect();
         blocks.join("\n\n") + "\n"
     }
 

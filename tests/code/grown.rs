@@ -1,4 +1,4 @@
-//! What an answer adds to the pieces that a file has.
+//! An answer that adds to the pieces that a file has.
 
 use bass_tui::language::Language;
 
@@ -13,7 +13,7 @@ fn a_type_gets_the_fields_that_the_answer_adds_to_it() {
     let fenced = format!("```go\n{answer}```\n");
     let program = taken_as_said(file, Language::Go, "Store.Put", &fenced).0;
     assert_eq!(program.replace("import \"sync\"", "import (\n\t\"sync\"\n)"), wanted);
-    // What the body does not use stays as it is, and a type with less or other fields, too.
+    // A type stays as it is where the body uses nothing of the new, and one with less or other fields, too.
     let file = "struct A {\n    x: u8,\n}\n\nfn f(a: &A) -> u8 {\n    todo!()\n}\n\nenum Kind {\n    One,\n}\n";
     for (more, body) in
         [("    x: u8,\n    unused: u8,\n", "a.x"), ("    y: u8,\n", "a.y"), ("    x: u16,\n    y: u8,\n", "a.y")]

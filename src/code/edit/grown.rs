@@ -45,7 +45,7 @@ enum Kind {
     Rewritten,
 }
 
-/// What the types of a file get.
+/// The names that types of a file get.
 #[derive(Default)]
 pub(super) struct Fresh {
     types: HashSet<String>,
@@ -136,18 +136,19 @@ impl Around<'_> {
         let is_new = |name: &str| !self.mentions(name) && !builtins.contains(&name);
         let is_used = |name: &str| used.has(name) || used.own.contains(name) || used.keys.contains(name);
         let is_said = |text: &str| ['\'', '"'].iter().any(|quote| code.contains(&format!("{quote}{text}{quote}")));
-        // By a pattern.
-        let bound = names(self.language, code);
-        let is_bound = |name: &str| bound.contains(name);
         let is_fresh = |word: &Word| word.name().is_some_and(|name| fresh.names.contains(name));
         let follows = || grown.added.iter().any(is_fresh);
         match grown.kind {
-            Kind::Type => grown.added.iter().any(|word| match word {
-                Word::Name(name) if grown.is_own_type && used.own.contains(name) => true,
-                Word::Name(name) => is_new(name) && (is_used(name) || is_said(name) || is_bound(name)),
-                Word::Text(text) => !text.is_empty() && is_new(text) && is_said(text),
-                Word::Mark(_) | Word::End => false,
-            }),
+            Kind::Type => {
+                // A pattern may bind it.
+                let named = names(self.language, code);
+                grown.added.iter().any(|word| match word {
+                    Word::Name(name) if grown.is_own_type && used.own.contains(name) => true,
+                    Word::Name(name) => is_new(name) && (named.contains(name) || is_said(name)),
+                    Word::Text(text) => !text.is_empty() && is_new(text) && is_said(text),
+                    Word::Mark(_) | Word::End => false,
+                })
+            }
             Kind::Function => grown.fields().iter().any(|name| is_new(name) && is_used(name)) || follows(),
             // A function that makes the type, or the methods of a trait.
             Kind::Rewritten => {

@@ -14,6 +14,7 @@ use super::owned;
 use super::pieces::{Of, Part, Piece};
 use crate::code::known;
 use crate::code::outline::{Item, ItemKind, mentioned, outline};
+use crate::code::rust::UNNAMED;
 use crate::code::uses::{self, Uses, uses};
 use crate::code::words::{Word, words};
 use crate::code::{names, rules, text};
@@ -37,43 +38,6 @@ pub(in crate::code) struct Beside {
 const FILLS: &[&str] = &[
     "add", "append", "appendleft", "extend", "fill", "insert", "push", "reverse", "set", "setdefault", "sort",
     "unshift", "update",
-];
-
-/// Traits of Rust that code uses without their names, and marks and names by which it does.
-const UNNAMED: &[(&str, &[&str])] = &[
-    ("Add", &["+", "sum"]),
-    ("AddAssign", &["+"]),
-    ("BitAnd", &["&"]),
-    ("BitOr", &["|"]),
-    ("BitXor", &["^"]),
-    ("Clone", &["clone", "cloned"]),
-    ("Copy", &["copied"]),
-    ("Default", &["default", "unwrap_or_default", "or_default"]),
-    ("Deref", &["*"]),
-    ("DerefMut", &["*"]),
-    ("Div", &["/"]),
-    ("DivAssign", &["/"]),
-    ("Eq", &["=", "HashMap", "HashSet"]),
-    ("From", &["?", "from", "into"]),
-    ("FromIterator", &["collect"]),
-    ("FromStr", &["parse"]),
-    ("Hash", &["HashMap", "HashSet", "hash"]),
-    ("Index", &["["]),
-    ("IndexMut", &["["]),
-    ("IntoIterator", &["for", "into_iter"]),
-    ("Iterator", &["for", "next"]),
-    ("Mul", &["*", "product"]),
-    ("MulAssign", &["*"]),
-    ("Neg", &["-"]),
-    ("Not", &["!"]),
-    ("Ord", &["<", ">", "cmp", "max", "min", "sort", "BTreeMap", "BTreeSet", "BinaryHeap"]),
-    ("PartialEq", &["=", "contains"]),
-    ("PartialOrd", &["<", ">", "partial_cmp"]),
-    ("Rem", &["%"]),
-    ("Sub", &["-"]),
-    ("SubAssign", &["-"]),
-    ("Sum", &["sum"]),
-    ("TryFrom", &["try_from", "try_into"]),
 ];
 
 /// Where code stands around a function.
@@ -460,11 +424,10 @@ impl Around<'_> {
         // A class may have members of the one that it extends.
         let extends = |item: &Item| {
             let head = item.signature.lines().last().unwrap_or_default();
-            item.kind == ItemKind::Scope
-                && item.range.contains(&self.at)
-                && head.contains(['(', '<', ':']) | head.contains("extends")
+            let base = if self.language == Language::Python { "(" } else { " extends " };
+            item.kind == ItemKind::Scope && item.range.contains(&self.at) && head.contains(base)
         };
-        if self.language != Language::Rust && self.items().iter().any(extends) {
+        if self.items().iter().any(extends) {
             of.clear();
         }
         let words = words(self.language, body);

@@ -10,7 +10,7 @@ use super::braces::lex::{Lexicon, Quote};
 use super::braces::tree::{Binding, Grammar};
 use super::braces::{self, Placeholder, Table};
 use super::rules::Rules;
-pub(super) use known::TRAITS;
+pub(super) use known::{TRAITS, UNNAMED};
 
 pub(super) static RULES: Rules = braces::rules!(TABLE, &known::KNOWN, |_| HashSet::new());
 
