@@ -5,10 +5,16 @@
 //! function, and behind it what the function needs and its file does not have: imports, helper functions,
 //! constants and types of the answer.
 
+mod blocks;
+mod patched;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::path::PathBuf;
+
+use blocks::{Block, blocks, fence};
+use patched::{is_patch, patched};
 
 use super::edit::parts::{Around, Read};
 use super::outline::{ItemKind, outline};
@@ -390,6 +396,12 @@ impl RequestedFunction {
         if let Some(open) = found.pop_if(|block| over && !block.closed) {
             found.extend(blocks(&said[open.start..], &|_| false));
         }
+        for block in found.iter_mut().filter(|block| is_patch(block.info, &block.text)) {
+            block.info = "";
+            let is_whole = over || block.closed;
+            let text = if is_whole { patched(&self.known, self.path.as_deref(), &block.text) } else { String::new() };
+            block.text = text.into();
+        }
         found
     }
 
@@ -438,57 +450,6 @@ pub fn prose(answer: &str) -> Prose {
 /// The answer without the model's thoughts. `None` while there is nothing else.
 fn said(answer: &str, over: bool) -> Option<&str> {
     channels::parts_by_ends(answer, over).answer.map(|range| &answer[range])
-}
-
-/// A block of code between two fences.
-struct Block<'a> {
-    /// Where the line of the first fence begins.
-    start: usize,
-    /// The text behind the first fence.
-    info: &'a str,
-    /// Its lines, without the indentation of the fence.
-    text: Cow<'a, str>,
-    /// True if the second fence is there.
-    closed: bool,
-}
-
-/// The code blocks of an answer. A fence at which `is_inside` is true for the block so far is a line of its
-/// code.
-fn blocks<'a>(said: &'a str, is_inside: &dyn Fn(&Block<'a>) -> bool) -> Vec<Block<'a>> {
-    let mut found: Vec<Block> = Vec::new();
-    let mut open: Option<(&str, usize)> = None;
-    let mut end = 0;
-    for line in said.split_inclusive('\n') {
-        let start = end;
-        end += line.len();
-        let indent = text::white(line, 0).len();
-        let (fence, info) = fence(&line[indent..]);
-        match (open, found.last_mut()) {
-            (Some((mark, outer)), Some(block)) => {
-                // A fence that is indented further is a line of the code.
-                if fence.starts_with(mark) && info.is_empty() && indent < outer + 4 && !is_inside(block) {
-                    block.closed = true;
-                    open = None;
-                } else {
-                    block.text.to_mut().push_str(&line[indent.min(outer)..]);
-                }
-            }
-            _ if fence.is_empty() || info.contains('`') => {}
-            _ => {
-                open = Some((fence, indent));
-                found.push(Block { start, info, text: Cow::Borrowed(""), closed: false });
-            }
-        }
-    }
-    found
-}
-
-/// The marks of a fence at the beginning of a line, and the text behind them. The marks are empty if there is
-/// no fence.
-fn fence(line: &str) -> (&str, &str) {
-    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'));
-    let count = mark.map_or(0, |mark| line.len() - line.trim_start_matches(mark).len());
-    if count < 3 { ("", line) } else { (&line[..count], line[count..].trim()) }
 }
 
 /// Returns true if the code holds only this function. It can then be the requested one under another name.

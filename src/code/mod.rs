@@ -35,6 +35,7 @@ mod open;
 mod outline;
 mod pairs;
 mod patch;
+mod placeholder;
 mod python;
 mod returned;
 mod rules;

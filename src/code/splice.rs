@@ -1,8 +1,10 @@
 //! Puts a candidate in the place of a function's body.
 
+use std::ops::Range;
+
 use super::edit::{Edit, applied};
 use super::target::last_name;
-use super::{Target, rules, syntax, text, trim_candidate};
+use super::{Target, placeholder, rules, syntax, text, trim_candidate};
 use crate::language::Language;
 
 impl Target {
@@ -91,9 +93,21 @@ impl Target {
         bytes
     }
 
+    /// The bytes that a candidate replaces: the body, and the comments above it that ask for it.
+    pub fn replaced(&self) -> Range<usize> {
+        let start = placeholder::above(self.language, &self.text, self.body.start);
+        let head = self.docstring.as_ref().map_or(self.function.start, |docstring| docstring.end);
+        if start > head { start..self.body.end } else { self.body.clone() }
+    }
+
+    /// The text in front of a candidate: `lead`, which a comment that is replaced does not need.
+    pub(super) fn lead(&self) -> &str {
+        if self.replaced() == self.body { &self.lead } else { "" }
+    }
+
     /// The text that replaces the body. A file that ended without a newline still does.
     pub(super) fn insertion(&self, candidate: &str) -> String {
-        let mut insertion = format!("{}{}{}", self.lead, self.completion(candidate), self.tail);
+        let mut insertion = format!("{}{}{}", self.lead(), self.completion(candidate), self.tail);
         if self.body.end == self.text.len() && !self.text.ends_with('\n') && insertion.ends_with('\n') {
             insertion.pop();
         }

@@ -56,7 +56,7 @@ fn edit_with(words: &[String], target: &Target, candidate: &str) -> Edited {
     if is_new {
         fs::write(&file, &before).map_err(wrong)?;
     }
-    let line = 1 + target.text[..target.body.start].matches('\n').count() + target.moves_by(candidate);
+    let line = 1 + target.text[..target.replaced().start].matches('\n').count() + target.moves_by(candidate);
     let understood = opened(words, &file, line).and_then(|after| {
         let read = (after != before).then(|| target.candidate_in(&after)).transpose();
         read.map_err(|why| format!("the edited file was not understood: {why}"))

@@ -193,9 +193,9 @@ const LANGUAGES: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "a.js",
-        "class A {\n  f() {\n    // TODO\n  }\n}\n",
+        "class A {\n  f() {\n    // A brace.\n  }\n}\n",
         "    return `}`;\n  }",
-        "class A {\n  f() {\n    // TODO\n    return `}`;\n  }\n}\n",
+        "class A {\n  f() {\n    // A brace.\n    return `}`;\n  }\n}\n",
     ),
     ("a.ts", "const f = (x: A) => x;\nf(1);\n", "  return x;\n}\n", "const f = (x: A) => {\n  return x;\n};\nf(1);\n"),
     (

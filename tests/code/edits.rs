@@ -48,7 +48,7 @@ fn imports_of_python_join_those_of_the_file() {
     let wanted = file
         .replace(
             "import os\nfrom typing import List\n",
-            "import os\nfrom typing import List, Dict\nimport re\nfrom statistics import mean\n",
+            "import os\nimport re\nfrom statistics import mean\nfrom typing import Dict, List\n",
         )
         .replace(
             "\"\"\"Doc.\"\"\"\n",
@@ -229,16 +229,16 @@ fn one_candidate_is_written_shown_edited_and_undone_as_one() {
     fs::write(&path, file).unwrap();
     let target = Target::read(&TargetSpec { path: path.clone(), place: Place::Function("f".to_owned()) }).unwrap();
     let candidate = "    return half(math.pi)\n\n\ndef half(n):\n    return n / 2\n";
-    let wanted = "\u{feff}import os\r\nimport math\r\n\r\n\r\ndef half(n):\r\n    return n / 2\r\n\r\n\r\ndef f(n):\r\n    return half(math.pi)\r\n\r\n\r\nx = os\r\n";
+    let wanted = "\u{feff}import math\r\nimport os\r\n\r\n\r\ndef half(n):\r\n    return n / 2\r\n\r\n\r\ndef f(n):\r\n    return half(math.pi)\r\n\r\n\r\nx = os\r\n";
     let applied = target.apply(candidate, Some(&folder.path().join("backups"))).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), wanted);
     applied.undo().unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), file);
     let diff = target.diff(candidate);
-    assert!(diff.contains("+import math") && diff.contains("+def half(n):"), "{diff}");
+    assert!(diff.contains("import math") && diff.contains("+def half(n):"), "{diff}");
     assert_eq!(
         target.completed(candidate),
-        "import os\nimport math\n\ndef half(n):\n    return n / 2\n\n\ndef f(n):\n    return half(math.pi)\n"
+        "import math\nimport os\n\ndef half(n):\n    return n / 2\n\n\ndef f(n):\n    return half(math.pi)\n"
     );
     let (range, text) = target.replacement(candidate);
     let replaced = [&target.text[..range.start], &text, &target.text[range.end..]].concat();
@@ -389,7 +389,7 @@ fn only_names_that_a_file_lacks_are_imported() {
         (
             "import {\n  one,\n} from './m';",
             "import { one, two } from './m';",
-            "import {\n  one,\n} from './m';\nimport { two } from './m';",
+            "import {\n  one,\n  two,\n} from './m';",
         ),
     ] {
         let said = format!("```js\n{new}\n\n{body}```\n");
@@ -554,7 +554,7 @@ fn an_import_brings_the_names_that_are_used() {
     let stub = "def f(n):\n    pass\n";
     let body = "def f(n):\n    a: List[int] = path.join(n)\n    return a\n";
     let answer = format!("from typing import Dict, List\nimport os.path as path, sys\n\n{body}");
-    let wanted = format!("from typing import List\nimport os.path as path\n\n\n{body}");
+    let wanted = format!("import os.path as path\nfrom typing import List\n\n\n{body}");
     assert_eq!(taken(stub, Language::Python, "f", &answer), wanted);
     let stub = "export function f(p) {\n}\n";
     let body = "export function f(p) {\n  return one(p);\n}\n";
@@ -874,4 +874,77 @@ fn calls_in_comments_and_docstrings_are_no_heads() {
             "{program}"
         );
     }
+}
+
+#[test]
+fn comments_that_ask_for_the_body_go_with_it() {
+    let python = |comment: &str| format!("def f(x):\n    \"\"\"Doc.\"\"\"\n{comment}    pass\n\n\nTOP = 1\n");
+    let done = |comment: &str| python(comment).replace("pass", "return 2 * x");
+    let answer = "def f(x):\n    return 2 * x\n";
+    for asks in [
+        "    # TODO\n", "    # TODO: twice x\n    # for all x\n", "    # your code here\n", "    # ...\n",
+        "    # Implement me!\n", "    # FIXME(me): not there\n", "    # Not implemented yet.\n",
+        "    # write your code\n",
+    ] {
+        assert_eq!(taken(&python(asks), Language::Python, "f", answer), done(""), "{asks}");
+        // An answer may repeat them.
+        let repeated = answer.replace("    return", &format!("{asks}    return"));
+        assert_eq!(taken(&python(asks), Language::Python, "f", &repeated), done(""), "{asks}");
+    }
+    for tells in ["    # Twice x.\n", "    # the todo list\n", "    # Todos are shown\n", "    #\n"] {
+        assert_eq!(taken(&python(tells), Language::Python, "f", answer), done(tells), "{tells}");
+    }
+    let both = "    # Twice x.\n    # TODO\n";
+    assert_eq!(taken(&python(both), Language::Python, "f", answer), done("    # Twice x.\n"));
+    // The model is shown them.
+    assert!(target(&python("    # TODO: twice x\n"), Language::Python, "f").prompt().contains("# TODO: twice x"));
+    // A file may end with them.
+    let file = "def f(x):\n    # TODO";
+    assert_eq!(taken(file, Language::Python, "f", answer), "def f(x):\n    return 2 * x");
+    let others = [
+        (Language::JavaScript, "function f(x) {\n  // TODO\n}\n", "function f(x) {\n  return x;\n}\n"),
+        (Language::Rust, "fn f(x: u8) -> u8 {\n    // TODO: x\n    todo!()\n}\n", "fn f(x: u8) -> u8 {\n    x\n}\n"),
+        (
+            Language::Go,
+            "package p\n\nfunc F(x int) int {\n\t// TODO: implement\n\tpanic(\"not implemented\")\n}\n",
+            "package p\n\nfunc F(x int) int {\n\treturn x\n}\n",
+        ),
+    ];
+    for (language, file, wanted) in others {
+        let name = if language == Language::Go { "F" } else { "f" };
+        assert_eq!(taken(file, language, name, wanted), wanted);
+    }
+}
+
+#[test]
+fn an_answer_may_be_a_patch_of_the_file() {
+    let file = "import json\nimport os\n\n\ndef load(path):\n    \"\"\"Doc.\n\n    More.\n    \"\"\"\n    raise NotImplementedError\n\n\ndef save(path):\n    os.remove(path)\n";
+    let body = "    with open(path, \"rb\") as f:\n        return tomllib.load(f)\n";
+    let wanted =
+        file.replace("import os\n", "import os\nimport tomllib\n").replace("    raise NotImplementedError\n", body);
+    let plus = body.replace("    with", "+    with").replace("        return", "+        return");
+    let hunks = format!(
+        "@@ -1,2 +1,3 @@\n import json\n import os\n+import tomllib\n \n@@ -8,4 +9,5 @@ def load(path):\n     More.\n     \"\"\"\n-    raise NotImplementedError\n{plus}"
+    );
+    let patches = [
+        format!("```diff\n--- a/app/settings.py\n+++ b/app/settings.py\n{hunks}```\n"),
+        // Without its headers, or in a block of code.
+        format!("```patch\n{hunks}```\n"),
+        format!("```python\n{hunks}```\n"),
+        // Lines without the space in front, and a blank one at the end.
+        format!("```diff\n{}\n\n```\n", hunks.replace("\n     ", "\n    ")),
+        // Whatever it changes elsewhere.
+        format!(
+            "```diff\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-import json\n+import yaml\n```\nAnd:\n```diff\n{hunks}```\n"
+        ),
+    ];
+    for patch in patches {
+        let (program, _) = taken_as_said(file, Language::Python, "load", &patch);
+        assert_eq!(program, wanted, "{patch}");
+    }
+    // One of another text is read as its new lines.
+    let other =
+        "```diff\n@@ -4,3 +4,4 @@\n def load(path):\n-    return None\n+    return json.load(open(path))\n```\n";
+    let (program, _) = taken_as_said(file, Language::Python, "load", other);
+    assert_eq!(program, file.replace("raise NotImplementedError", "return json.load(open(path))"));
 }

@@ -130,3 +130,18 @@ fn what_an_answer_writes_in_another_style_stays() {
     let answer = "from functools import cache\n\n@cache\ndef f(n):\n    return n\n";
     assert_eq!(taken(file, Language::Python, "f", answer), file.replace("pass", "return n"));
 }
+
+#[test]
+fn a_field_that_comes_along_is_no_use_of_its_name() {
+    let file =
+        "export class Bus {\n  private all = new Map<string, () => void>();\n\n  run(name: string): void {\n  }\n}\n";
+    let own = "  private readonly onError?: (error: unknown) => void;\n\n  constructor(options: Options = {}) {\n    this.onError = options.onError;\n  }\n\n";
+    let types = "export interface Options {\n  onError?: (error: unknown) => void;\n}\n\n";
+    let body = "    try {\n      this.all.get(name)?.();\n    } catch (error) {\n      this.onError?.(error);\n    }\n";
+    let class = format!("export class Bus {{\n{own}  run(name: string): void {{\n{body}  }}\n}}\n");
+    let usage = "const bus = new Bus({ onError: (error) => console.error(error) });\nbus.run('a');\n";
+    let program = of_blocks(file, Language::TypeScript, "Bus.run", &[&format!("{types}{class}"), usage]);
+    let (head, rest) = file.split_once("  run(").unwrap();
+    let wanted = format!("{types}{head}{own}  run({}", rest.replace("void {\n", &format!("void {{\n{body}")));
+    assert_eq!(program, wanted);
+}

@@ -7,6 +7,7 @@ mod body;
 mod braces;
 mod edits;
 mod grown;
+mod imports;
 #[path = "../shared/skip.rs"]
 mod skip;
 mod target;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::lex::{Kind, Token};
 use super::{Definition, Form, Placeholder, Table, is_code, line_start, scan, tokens, tree, white};
+use crate::code::placeholder::says_so;
 use crate::code::rules::Function;
 
 /// Longest comments above a function, in bytes, that are shown as its description.
@@ -254,12 +255,6 @@ fn is_placeholder(text: &str, known: &[Placeholder], code: &[&Token]) -> bool {
             && closed.is_some_and(|at| words.len() + at + 1 == code.len() && at > 0)
             && (!placeholder.says_so || code.iter().any(|t| t.kind == Kind::Str && says_so(t.text(text))))
     })
-}
-
-/// Returns true if a message says that something is not implemented.
-fn says_so(message: &str) -> bool {
-    let message = message.to_ascii_lowercase();
-    ["not implemented", "not yet implemented", "unimplemented", "todo"].iter().any(|words| message.contains(words))
 }
 
 /// The end of the comments at the beginning of a block, each on its own lines. In an unfinished function they

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::listed;
+use super::{listed, order};
 use crate::code::outline::{Item, ItemKind, mentioned, outline};
 use crate::code::rust::TRAITS;
 use crate::code::uses::Uses;
@@ -183,26 +183,14 @@ fn add(language: Language, lines: &mut Vec<String>, import: &Import) {
         return add_to_go(lines, import);
     }
     // One with an attribute may not always be there.
-    let is_sure = |at: usize| at == 0 || !lines[at - 1].trim_start().starts_with("#[");
-    let joined = |at: usize| listed::joined(language, &lines[at], &import.text).filter(|_| is_sure(at));
-    match (0..lines.len()).find_map(|at| Some((at, joined(at)?))) {
-        Some((at, line)) => lines[at] = line,
-        None if language == Language::Rust => {
-            let at = place_in_order(lines, &import.text);
-            lines.splice(at..at, import.text.lines().map(str::to_owned));
-        }
-        None => lines.extend(import.text.lines().map(str::to_owned)),
+    let is_sure = |own: &Range<usize>| own.start == 0 || !lines[own.start - 1].trim_start().starts_with("#[");
+    let own = order::statements(language, lines).into_iter().filter(is_sure);
+    let joined =
+        own.into_iter().find_map(|own| Some((listed::joined(language, &lines[own.clone()], &import.text)?, own)));
+    match joined {
+        Some((joined, own)) => drop(lines.splice(own, joined)),
+        None => order::insert(language, lines, &import.text),
     }
-}
-
-/// The line in front of which a `use` of Rust stands: among the last ones in their order, or behind all.
-fn place_in_order(lines: &[String], new: &str) -> usize {
-    let is_use = |line: &&String| line.starts_with("use ") && line.ends_with(';');
-    let from = lines.len() - lines.iter().rev().take_while(is_use).count();
-    let path = |line: &str| line.trim_end_matches(';').replace("::{", "::");
-    let is_behind = |line: &String| path(line) > path(new);
-    let at = lines[from..].iter().position(is_behind).filter(|_| lines[from..].is_sorted_by_key(|line| path(line)));
-    at.map_or(lines.len(), |at| from + at)
 }
 
 /// Adds a path to the list of a Go file. A single import becomes a list.

@@ -1,8 +1,10 @@
 //! The names of an import one by one: those that a file has are taken out, and the others join a statement of
 //! the file that lists names of the same module on one line.
 
-use crate::code::without_comments;
 use crate::code::words::names;
+use std::slice;
+
+use crate::code::{text, without_comments};
 use crate::language::Language;
 
 /// Longest line that grows by a name.
@@ -80,27 +82,72 @@ pub(super) fn given(language: Language, part: &str) -> &str {
     }
 }
 
-/// A line of a file with the names of an import in it, if it lists names of the same module.
-pub(super) fn joined(language: Language, line: &str, import: &str) -> Option<String> {
+/// The lines of an import with the names of another in it, if both list names of the same module.
+pub(super) fn joined(language: Language, lines: &[String], import: &str) -> Option<Vec<String>> {
+    let [line] = lines else { return in_lines(language, lines, import) };
     let line = match language {
         Language::Go => None,
         Language::Python => {
             let (own, new) = (Python::read(line)?, Python::read(import)?);
-            let is_list = !line.contains(['(', '#', '\\', '*']) && !import.ends_with('*');
-            let is_same = !own.module.is_empty() && own.module == new.module && is_list;
-            is_same.then(|| format!("{}, {}", line.trim_end(), new.names.join(", ")))
+            let is_list = !line.contains(['(', '#', '\\', '*']);
+            (own.takes(&new) && is_list).then(|| own.with(new.names).shown()).flatten()
         }
         Language::JavaScript | Language::TypeScript => Script::joined(line, import),
         Language::Rust => {
             let (own, new) = (leaves(line)?, leaves(import)?);
             let (parent, _) = parted(own.first()?);
-            let is_same = own.iter().chain(&new).all(|leaf| parted(leaf).0 == parent && !leaf.ends_with('*'));
             let is_list = line.contains('{') || parent.contains("::");
             let is_use = line.starts_with("use ") && line.ends_with(';');
-            (is_same && is_list && is_use).then(|| grouped(&own.iter().chain(&new).collect::<Vec<_>>()).concat())
+            let all = || grouped(&own.iter().chain(&new).collect::<Vec<_>>()).concat();
+            (is_flat(&own, &new) && is_list && is_use).then(all)
         }
     };
-    line.filter(|line| line.len() <= MAX_LINE)
+    line.filter(|line| line.len() <= MAX_LINE).map(|line| vec![line])
+}
+
+/// See [`joined`]: a list with a line for each name.
+fn in_lines(language: Language, lines: &[String], import: &str) -> Option<Vec<String>> {
+    let text = lines.join("\n");
+    let new = match language {
+        Language::Go => return None,
+        Language::Python => {
+            let (own, new) = (Python::read(&text)?, Python::read(import)?);
+            own.takes(&new).then_some(new.names)?
+        }
+        Language::JavaScript | Language::TypeScript => {
+            let (own, new) = (Script::read(&text)?, Script::read(import)?);
+            own.taken(new)?
+        }
+        Language::Rust => {
+            let (own, new) = (leaves(&text)?, leaves(import)?);
+            is_flat(&own, &new).then(|| new.iter().map(|leaf| parted(leaf).1.to_owned()).collect())?
+        }
+    };
+    let [first, inner @ .., last] = lines else { return None };
+    let is_name = |line: &String| !line.trim_end_matches(',').contains([',', '#', '/', '(', '{']);
+    if !first.ends_with(['(', '{']) || !last.starts_with([')', '}']) || !inner.iter().all(is_name) {
+        return None;
+    }
+    let white = text::white(inner.first()?, 0);
+    let comma = |line: &str| format!("{},", line.trim_end().trim_end_matches(','));
+    let mut inner: Vec<String> = inner.iter().map(|line| comma(line)).collect();
+    let by_kind = |line: &String| order(line.trim().trim_end_matches(',')).0;
+    let by_letter = |line: &String| line.trim().to_lowercase();
+    for name in new {
+        let line = format!("{white}{name},");
+        let kinds = language == Language::Rust;
+        let key = |line: &String| (if kinds { by_kind(line) } else { 0 }, by_letter(line));
+        let is_sorted = inner.is_sorted_by_key(key);
+        let at = inner.iter().position(|own| is_sorted && key(own) > key(&line)).unwrap_or(inner.len());
+        inner.insert(at, line);
+    }
+    Some([slice::from_ref(first), &inner, slice::from_ref(last)].concat())
+}
+
+/// Returns true if paths of Rust differ in their last part alone.
+fn is_flat(own: &[String], new: &[String]) -> bool {
+    let parent = own.first().map(|leaf| parted(leaf).0);
+    own.iter().chain(new).all(|leaf| Some(parted(leaf).0) == parent && !leaf.ends_with('*'))
 }
 
 /// The name that a part of a list gives to the file: `b` in `a as b`, `type b`, `a: b` and `b = 1`.
@@ -133,6 +180,30 @@ impl Python {
         let is_read = !names.is_empty() && names.iter().all(is_name) && !list.contains([';', '"', '\'']);
         let names = names.iter().map(|words| words.join(" ")).collect();
         is_read.then(|| Self { module: module.trim().to_owned(), names })
+    }
+
+    /// Returns true if it lists names of the same module.
+    fn takes(&self, new: &Self) -> bool {
+        !self.module.is_empty() && self.module == new.module && !new.names.iter().any(|name| name == "*")
+    }
+
+    /// With more names, in the order of those that are there.
+    fn with(mut self, names: Vec<String>) -> Self {
+        let by_kind = |name: &String| match order(name) {
+            // Constants, types, functions.
+            (3, _) => (0, name.clone()),
+            (2, _) => (1, name.clone()),
+            _ => (2, name.clone()),
+        };
+        let by_letter = |name: &String| (0, name.to_lowercase());
+        let (is_by_kind, is_by_letter) = (self.names.is_sorted_by_key(by_kind), self.names.is_sorted_by_key(by_letter));
+        self.names.extend(names);
+        if is_by_kind {
+            self.names.sort_by_key(by_kind);
+        } else if is_by_letter {
+            self.names.sort_by_key(by_letter);
+        }
+        self
     }
 
     fn shown(&self) -> Option<String> {
@@ -201,19 +272,37 @@ impl Script {
         (!clause.is_empty()).then_some(shown)
     }
 
+    /// `import type { a }` for `import { type a }`.
+    fn of_types(self) -> Self {
+        let types = self.names.iter().flatten().map(|name| Some(name.strip_prefix("type ")?.trim().to_owned()));
+        let types = types.collect::<Option<Vec<String>>>().filter(|_| self.lone.is_empty());
+        match types {
+            Some(names) => Self { word: "import type".to_owned(), names: Some(names), ..self },
+            None => self,
+        }
+    }
+
     /// Node knows its own modules by two names.
     fn path(&self) -> &str {
         let path = self.module.trim_matches(['"', '\'']);
         path.strip_prefix("node:").unwrap_or(path)
     }
 
+    /// The names of another import that lists names of the same module in the same way.
+    fn taken(&self, mut new: Self) -> Option<Vec<String>> {
+        if self.word == "import type" {
+            new = new.of_types();
+        }
+        let is_same = self.path() == new.path()
+            && self.is_required == new.is_required
+            && (self.word == "import type") == (new.word == "import type");
+        new.names.filter(|names| is_same && new.lone.is_empty() && !names.is_empty())
+    }
+
     /// See [`joined`].
     fn joined(line: &str, import: &str) -> Option<String> {
-        let (own, new) = (Self::read(line)?, Self::read(import)?);
-        let is_same = own.path() == new.path()
-            && own.is_required == new.is_required
-            && (own.word == "import type") == (new.word == "import type");
-        let list = new.names.filter(|names| is_same && new.lone.is_empty() && !names.is_empty())?.join(", ");
+        let own = Self::read(line)?;
+        let list = own.taken(Self::read(import)?)?.join(", ");
         if own.names.is_some() {
             let close = line.rfind('}')?;
             let before = line[..close].trim_end();

@@ -3,6 +3,7 @@
 pub(super) mod grown;
 mod imports;
 mod listed;
+mod order;
 mod owned;
 pub(super) mod parts;
 mod pieces;
@@ -105,7 +106,7 @@ impl Target {
 
     /// The changes that a candidate makes, in the order of the text.
     pub(super) fn edits(&self, candidate: &str) -> Vec<Edit> {
-        let mut body = Edit { range: self.body.clone(), text: String::new() };
+        let mut body = Edit { range: self.replaced(), text: String::new() };
         let mut beside = self.beside(candidate);
         if beside.is_empty() {
             body.text = self.insertion(candidate);
@@ -206,7 +207,7 @@ impl Target {
     pub fn moves_by(&self, candidate: &str) -> usize {
         let lines = |text: &str| text.matches('\n').count();
         let edits = self.edits(candidate);
-        let above = edits.iter().filter(|edit| edit.range.end <= self.function.start && edit.range != self.body);
+        let above = edits.iter().filter(|edit| edit.range.end <= self.function.start && edit.range != self.replaced());
         let (mut new, mut old) = (0_usize, 0_usize);
         for edit in above {
             new += lines(&edit.text);
@@ -220,7 +221,7 @@ impl Target {
         let edits = self.edits(candidate);
         let head = text::line_start(&self.text, self.function.start);
         let is_of_it = |edit: &Edit| (head..self.function.end.max(self.body.end)).contains(&edit.range.start);
-        let is_body = |edit: &Edit| edit.range == self.body;
+        let is_body = |edit: &Edit| edit.range == self.replaced();
         let (own, others): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(|edit| is_of_it(edit) || is_body(edit));
         let mut out: String = others.iter().map(|edit| edit.text.trim_start_matches('\n')).collect();
         let whole = applied(&self.text, &own);

@@ -240,7 +240,9 @@ impl Around<'_> {
                 fresh.add(grown, &pieces[at].names);
             }
             tables.extend(pieces[at].names.iter().filter(|_| pieces[at].is_run).cloned());
-            used.extend(uses(self.language, &pieces[at].text, &HashSet::new(), &[]));
+            // A field is written like a name that code uses.
+            let own = (pieces[at].part == Part::Member).then(|| pieces[at].names.iter().cloned());
+            used.extend(uses(self.language, &pieces[at].text, &own.into_iter().flatten().collect(), &[]));
             // An import may stand in a condition that uses others.
             if pieces[at].part != Part::Import || pieces[at].text.starts_with("if ") {
                 code += &pieces[at].text;

@@ -6,6 +6,7 @@ mod functions;
 mod indent;
 mod known;
 pub(super) mod lex;
+pub(super) mod library;
 mod lines;
 mod outline;
 

@@ -1,0 +1,40 @@
+//! Texts that say that code is missing.
+
+use super::text::line_start;
+use crate::language::Language;
+
+const MISSING: [&str; 3] = ["not implemented", "not yet implemented", "unimplemented"];
+
+/// Returns true if a message says that something is not implemented.
+pub(super) fn says_so(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    MISSING.into_iter().chain(["todo"]).any(|words| message.contains(words))
+}
+
+/// Start of the comment lines right above byte `at`, the start of a line, from the first that says that code
+/// is missing; else `at`.
+pub(super) fn above(language: Language, text: &str, at: usize) -> usize {
+    let (mut start, mut found) = (at, at);
+    while start > 0 {
+        let above = line_start(text, start - 1);
+        let Some(comment) = text[above..start].trim().strip_prefix(language.line_comment()) else { break };
+        start = above;
+        if asks(comment) {
+            found = above;
+        }
+    }
+    found
+}
+
+/// Returns true if a comment asks for the code in whose place it stands.
+fn asks(comment: &str) -> bool {
+    let comment = comment.trim_start_matches(['/', '#', '!']).trim().to_ascii_lowercase();
+    let words = comment.trim_end_matches(['.', '!', ':', '…']).trim_end();
+    let begins = ["todo", "fixme", "tbd"].iter().any(|word| {
+        comment.strip_prefix(word).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    });
+    let places = ["your code", "code here", "code goes here", "implementation here", "implementation goes here"];
+    let says_so = MISSING.into_iter().chain(places).any(|words| comment.contains(words));
+    let alone = ["", "implement", "implement me", "implement this", "implement it", "implement here", "fill in"];
+    begins || says_so || !comment.is_empty() && alone.contains(&words)
+}
