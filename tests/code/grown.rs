@@ -144,4 +144,9 @@ fn a_field_that_comes_along_is_no_use_of_its_name() {
     let (head, rest) = file.split_once("  run(").unwrap();
     let wanted = format!("{types}{head}{own}  run({}", rest.replace("void {\n", &format!("void {{\n{body}")));
     assert_eq!(program, wanted);
+    // An example that says what the class has.
+    let exported = format!("{file}\nexport const all = new Bus();\n");
+    let usage = "const one = new Bus({ onError: (error) => console.error(error) });\none.run('a');\n";
+    let program = of_blocks(&exported, Language::TypeScript, "Bus.run", &[&format!("{types}{class}"), usage]);
+    assert_eq!(program, format!("{wanted}\nexport const all = new Bus();\n"));
 }
