@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use blocks::{Block, blocks, fence};
 use patched::{is_patch, patched};
 
-use super::edit::parts::{Around, Read};
+use super::edit::around::{Around, Read};
 use super::outline::{ItemKind, outline};
 use super::pairs;
 use super::rules::{self, Function};

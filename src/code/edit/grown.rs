@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::around::Around;
 use super::owned;
-use super::parts::Around;
 use super::pieces::{Part, Piece};
 use crate::code::outline::{Item, ItemKind, outline};
 use crate::code::uses::Uses;

@@ -1,18 +1,23 @@
 //! A candidate as a change of its file: the body of its function, and what comes with it in its places.
 
+pub(super) mod around;
+mod beside;
 pub(super) mod grown;
 mod imports;
 mod listed;
+mod missing;
+mod needed;
 mod order;
 mod owned;
-pub(super) mod parts;
+mod parts;
 mod pieces;
 
 use std::ops::Range;
 
+use self::around::{Around, Read};
+use self::beside::Beside;
 use self::grown::Grown;
 use self::imports::Import;
-use self::parts::{Around, Beside, Read};
 use super::outline::{Item, ItemKind, mentioned, outline};
 use super::target::last_name;
 use super::typescript::overloads;

@@ -1,8 +1,8 @@
 //! The pieces of code around a function, each with the names that it defines.
 
+use super::around::Around;
 use super::imports;
 use super::owned;
-use super::parts::Around;
 use crate::code::outline::{Item, ItemKind, mentioned};
 use crate::code::rules;
 use crate::code::words::{Word, words};

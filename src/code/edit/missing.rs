@@ -1,0 +1,117 @@
+//! What a body uses and nothing gives.
+
+use std::collections::HashSet;
+
+use super::around::Around;
+use super::beside::Beside;
+use super::imports::Import;
+use super::owned;
+use crate::code::outline::{Item, ItemKind, mentioned, outline};
+use crate::code::uses::{self, Uses, uses};
+use crate::code::words::words;
+use crate::code::{known, rules};
+use crate::language::Language;
+
+impl Around<'_> {
+    /// Returns true if the body names nothing that may still come: everything is in the language, its
+    /// library, the file, or an import.
+    pub fn is_all_known(&self, (head, body): (&str, &str), beside: &Beside) -> bool {
+        // A type may get methods further down, and a table its lines.
+        let helpers = outline(self.language, &beside.helpers.concat());
+        if !beside.members.is_empty() || helpers.iter().any(|item| item.kind != ItemKind::Function) {
+            return false;
+        }
+        let mut used = self.uses_under(head, body);
+        for helper in &beside.helpers {
+            used.extend(uses(self.language, helper, &HashSet::new(), &[]));
+        }
+        let is_known = |name: &String| name == self.name || self.mentions(name);
+        self.unknown(&used, body, beside).is_empty() && used.own.iter().all(is_known)
+    }
+
+    /// The names that the body alone uses and that nothing gives, and members of the object itself. They may be
+    /// in another block.
+    pub fn lacking(&self, (head, body): (&str, &str), beside: &Beside) -> Vec<String> {
+        let used = self.uses_under(head, body);
+        let given = beside.members.iter().chain(&beside.helpers).chain(beside.grown.iter().map(|grown| &grown.text));
+        let given: HashSet<&str> = given.flat_map(|text| mentioned(text)).collect();
+        let mut of = self.this(&[self.head, "\n", head].concat());
+        of.extend(self.items().iter().filter(|item| item.kind != ItemKind::Import).flat_map(|item| item.names.clone()));
+        // A class may have members of the one that it extends.
+        let extends = |item: &Item| {
+            let head = item.signature.lines().last().unwrap_or_default();
+            let base = if self.language == Language::Python { "(" } else { " extends " };
+            item.kind == ItemKind::Scope && item.range.contains(&self.at) && head.contains(base)
+        };
+        if self.items().iter().any(extends) {
+            of.clear();
+        }
+        let words = words(self.language, body);
+        let member = |at: usize| {
+            let dot = at.checked_sub(1).filter(|&dot| words[dot].is('.') || words[dot].is(':'))?;
+            let owner = if words[dot].is(':') { dot.checked_sub(2)? } else { dot.checked_sub(1)? };
+            let owner = words[owner].name()?;
+            let name = words[at].name()?;
+            (of.iter().any(|own| own == owner) && !self.mentions(name) && !given.contains(name))
+                .then(|| name.to_owned())
+        };
+        let own: Vec<String> = (0..words.len()).filter_map(member).collect();
+        own.into_iter().chain(self.unknown(&used, body, beside)).collect()
+    }
+
+    /// The used names that nothing gives: neither the language, nor its library, nor the file, nor what comes
+    /// with the body. None where an import may give any name.
+    fn unknown(&self, used: &Uses, body: &str, beside: &Beside) -> Vec<String> {
+        if self.imports_unnamed() || beside.imports.iter().any(gives_any_name) {
+            return Vec::new();
+        }
+        let known = &rules::of(self.language).known;
+        let words = words(self.language, &[body, &beside.helpers.concat()].concat());
+        let calls =
+            |at: usize| words.get(at + 1).is_some_and(|next| next.is('(')) && !(at > 0 && words[at - 1].is('.'));
+        let is_called = |name: &str| (0..words.len()).any(|at| words[at].name() == Some(name) && calls(at));
+        let is_of_language = |name: &str| {
+            // A module cannot be called.
+            let is_own = |path: &&str| {
+                let is_module = self.language == Language::Go || !path.contains(known.separator);
+                path.rsplit(known.separator).next() == Some(name) && !(is_module && is_called(name))
+            };
+            known.builtins.contains(&name) || uses::is_word(self.language, name) || known.library.iter().any(is_own)
+        };
+        let is_imported = |name: &str| beside.imports.iter().any(|import| import.names.iter().any(|n| n == name));
+        let helpers = outline(self.language, &beside.helpers.concat());
+        let is_helper = |name: &str| helpers.iter().any(|item| item.names.iter().any(|own| own == name));
+        let members: HashSet<&str> = beside.members.iter().flat_map(|member| mentioned(member)).collect();
+        let is_known = |name: &str| {
+            is_of_language(name)
+                || is_imported(name)
+                || is_helper(name)
+                || self.mentions(name)
+                || members.contains(name)
+        };
+        used.alone.iter().filter(|name| *name != self.name && !is_known(name)).cloned().collect()
+    }
+
+    /// The functions that the body calls, and the constants in capitals that it uses, which neither its file
+    /// nor `beside` defines. None where the file imports names that it does not spell out.
+    pub fn undefined(&self, body: &str, beside: &Beside) -> Vec<String> {
+        if self.imports_unnamed() || beside.imports.iter().any(gives_any_name) {
+            return Vec::new();
+        }
+        let mut code = body.to_owned();
+        let more = beside.helpers.iter().chain(&beside.members);
+        more.for_each(|text| code += text);
+        let of_helpers = outline(self.language, &beside.helpers.concat()).into_iter().flat_map(|i| i.names);
+        let fields = beside.members.iter().flat_map(|member| owned::fields(self.language, member));
+        let of_helpers: HashSet<String> = of_helpers.chain(fields.map(|(name, _)| name)).collect();
+        let imported = |name: &str| beside.imports.iter().any(|import| import.names.iter().any(|given| given == name));
+        let is_defined =
+            |name: &str| name == self.name || of_helpers.contains(name) || imported(name) || self.mentions(name);
+        known::undefined(self.language, &code, is_defined)
+    }
+}
+
+/// Returns true if an import may give any name.
+fn gives_any_name(import: &Import) -> bool {
+    ["import *", "::*;", "*};"].iter().any(|end| import.text.ends_with(end))
+}
