@@ -46,7 +46,7 @@ const LONG: Duration = Duration::from_secs(60);
 const DOUBLE: &str = "def f(x):\n    return 2 * x\n";
 
 fn run(runner: &Runner, program: &str, tests: &str, wall: Duration) -> Verdict {
-    let limits = Limits { wall, memory: 256 << 20, file: 4 << 20, output: 4 << 20, processes: 32, gives_way: false };
+    let limits = Limits { wall, memory: 256 << 20, file: 4 << 20, output: 4 << 20, processes: 32, ..Limits::default() };
     let trial = Trial {
         language: Language::Python,
         program: program.to_owned(),

@@ -108,8 +108,9 @@ impl Candidate {
             (Place::Function(name), _) if language != Language::Python && program.contains(name.as_str()) => {
                 Some(name.clone())
             }
-            (Place::Function(name), _) => {
-                return Err(Failure::input(format!("{} has no function {name}", path.display())));
+            (Place::Function(_), _) => {
+                let spec = TargetSpec { path: path.clone(), place: place.clone() };
+                Some(Target::read(&spec).map_err(Failure::input)?.name)
             }
             _ => {
                 let last = functions.iter().rev().find(|f| !f.name.contains('.')).map(|f| f.name.clone());

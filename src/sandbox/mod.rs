@@ -91,6 +91,8 @@ pub use supervise::VARIABLES;
 pub struct Limits {
     /// Wall-clock time.
     pub wall: Duration,
+    /// Longest wall-clock time in which none of its processes works. Linux alone knows it.
+    pub idle: Option<Duration>,
     /// Memory of the whole process group, bytes.
     pub memory: u64,
     /// Largest file it may write, bytes.
@@ -108,6 +110,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             wall: Duration::from_secs(10),
+            idle: None,
             memory: 1 << 30,
             file: 16 << 20,
             output: 16 << 20,

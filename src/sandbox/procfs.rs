@@ -108,6 +108,15 @@ pub fn schedule_of(pid: i32) -> Option<Schedule> {
     Some(Schedule { ran: fields.next()?.ok()?, waited: fields.next()?.ok()? })
 }
 
+/// Time that all threads of a process were on a core, in ticks of the clock; see `proc_pid_stat`(5).
+pub fn worked(pid: i32) -> Option<u64> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    // The name in brackets may hold anything.
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+    Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
+}
+
 /// Memory of a process with shared pages divided among their users, bytes. Slow: the kernel walks the page
 /// tables.
 fn proportional(pid: i32) -> Option<u64> {

@@ -32,9 +32,15 @@ pub struct Schedule {
     pub waited: Duration,
 }
 
-/// A time limit of a run that excludes its waiting.
+/// A time limit of a run that excludes its waiting, and one of the time in which it does nothing.
 pub struct Stopwatch {
     limit: Duration,
+    /// Longest time in which no process of the run works.
+    idle: Option<Duration>,
+    /// When one was last seen to.
+    last_busy: Instant,
+    /// What each had worked by the last look.
+    worked: Option<Vec<(i32, u64)>>,
     begun: Instant,
     waited: Waited,
     /// Waiting before this clock started.
@@ -46,15 +52,34 @@ pub struct Stopwatch {
 
 impl Stopwatch {
     /// Starts the clock.
-    pub fn new(limit: Duration, waited: &Waited) -> Self {
+    pub fn new(limit: Duration, idle: Option<Duration>, waited: &Waited) -> Self {
         let begun = Instant::now();
-        Self { limit, begun, waited: waited.clone(), before: waited.so_far(), last_look: begun, seen: Vec::new() }
+        Self {
+            limit,
+            idle,
+            last_busy: begun,
+            worked: None,
+            begun,
+            waited: waited.clone(),
+            before: waited.so_far(),
+            last_look: begun,
+            seen: Vec::new(),
+        }
     }
 
     /// Time at which the limit is hit, as far as known now.
     pub fn deadline(&self) -> Instant {
         let waited = self.waited.so_far().saturating_sub(self.before);
-        self.begun + self.limit + waited.min(self.limit * MOST)
+        let limit = self.begun + self.limit + waited.min(self.limit * MOST);
+        self.idle.map_or(limit, |idle| limit.min(self.last_busy + idle))
+    }
+
+    /// Notes what each process has worked so far. Where that is not known, they may work.
+    fn note(&mut self, now: Instant, worked: Option<Vec<(i32, u64)>>) {
+        if worked.is_none() || worked != self.worked {
+            self.last_busy = now;
+        }
+        self.worked = worked;
     }
 
     /// Adds the time that these processes have waited since the last look.
@@ -62,6 +87,10 @@ impl Stopwatch {
         let now = Instant::now();
         let schedule = |&pid: &i32| Some((pid, procfs::schedule_of(pid)?));
         let seen: Vec<(i32, Schedule)> = processes.iter().take(LOOKED_AT).filter_map(schedule).collect();
+        if self.idle.is_some() {
+            let worked = processes.iter().map(|&pid| Some((pid, procfs::worked(pid)?))).collect::<Option<Vec<_>>>();
+            self.note(now, worked);
+        }
         let waited = waited_between(&self.seen, &seen, now - self.last_look);
         self.waited.0.fetch_add(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         (self.seen, self.last_look) = (seen, now);
@@ -123,7 +152,7 @@ mod tests {
     fn the_deadline_moves_by_the_waiting_and_no_further_than_three_limits() {
         let waited = Waited::default();
         waited.0.store(7_000_000_000, Ordering::Relaxed);
-        let clock = Stopwatch::new(ms(1000), &waited);
+        let clock = Stopwatch::new(ms(1000), None, &waited);
         let moved = |more: u64| {
             waited.0.store(7_000_000_000 + more * 1_000_000, Ordering::Relaxed);
             clock.deadline() - clock.begun
@@ -131,6 +160,25 @@ mod tests {
         assert_eq!(moved(0), ms(1000), "what was waited before does not count");
         assert_eq!(moved(400), ms(1400));
         assert_eq!(moved(60_000), ms(4000));
+    }
+
+    #[test]
+    fn a_run_in_which_nothing_works_ends_early() {
+        let mut clock = Stopwatch::new(ms(60_000), Some(ms(2000)), &Waited::default());
+        let begun = clock.begun;
+        let mut deadline = |at: u64, worked: Option<&[(i32, u64)]>| {
+            clock.note(begun + ms(at), worked.map(<[_]>::to_vec));
+            (clock.deadline() - begun).as_millis()
+        };
+        assert_eq!(deadline(0, Some(&[(1, 5)])), 2000);
+        assert_eq!(deadline(1000, Some(&[(1, 6)])), 3000, "worked");
+        assert_eq!(deadline(1900, Some(&[(1, 6)])), 3000, "waits");
+        assert_eq!(deadline(2000, Some(&[(1, 6), (2, 0)])), 4000, "began another");
+        assert_eq!(deadline(3000, None), 5000, "not known");
+        assert_eq!(deadline(59_000, Some(&[(1, 7)])), 60_000, "no longer than the limit");
+        let own = i32::try_from(std::process::id()).unwrap();
+        assert_eq!(procfs::worked(own).is_some(), cfg!(target_os = "linux"));
+        assert_eq!(procfs::worked(i32::MAX), None);
     }
 
     #[cfg(target_os = "linux")]

@@ -127,7 +127,7 @@ fn watch(
     let mut group = Group::of(process);
     let ready = job.control.as_ref().map_or(&b""[..], |control| control.ready);
     let mut has_started = job.control.is_none();
-    let mut clock = Stopwatch::new(if has_started { job.limits.wall } else { START_UP }, &job.waited);
+    let mut clock = Stopwatch::new(if has_started { job.limits.wall } else { START_UP }, job.limits.idle, &job.waited);
     let mut ticks = 0_u32;
     let mut next_tick = Instant::now() + TICK;
     let mut is_low = session != Session::Low;
@@ -169,7 +169,7 @@ fn watch(
         }
         if !has_started && lines.report.starts_with(ready) {
             has_started = true;
-            clock = Stopwatch::new(job.limits.wall, &job.waited);
+            clock = Stopwatch::new(job.limits.wall, job.limits.idle, &job.waited);
         }
     }
 }

@@ -894,6 +894,8 @@ fn comments_that_ask_for_the_body_go_with_it() {
     for tells in ["    # Twice x.\n", "    # the todo list\n", "    # Todos are shown\n", "    #\n"] {
         assert_eq!(taken(&python(tells), Language::Python, "f", answer), done(tells), "{tells}");
     }
+    let two = "    # TODO: one\n    # TODO: two\n";
+    assert_eq!(taken(&python(two), Language::Python, "f", answer), done(""));
     let both = "    # Twice x.\n    # TODO\n";
     assert_eq!(taken(&python(both), Language::Python, "f", answer), done("    # Twice x.\n"));
     // The model is shown them.
@@ -932,8 +934,11 @@ fn an_answer_may_be_a_patch_of_the_file() {
         format!("```patch\n{hunks}```\n"),
         format!("```python\n{hunks}```\n"),
         // Lines without the space in front, and a blank one at the end.
-        format!("```diff\n{}\n\n```\n", hunks.replace("\n     ", "\n    ")),
+        format!("```diff\n{}\n\n```\n", hunks.replace("\n     ", "\n    ") + "\n\n\n"),
         // Whatever it changes elsewhere.
+        format!(
+            "```diff\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-def load(path):\n+def load():\n--- a/settings.py\n+++ b/settings.py\n{hunks}```\n"
+        ),
         format!(
             "```diff\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-import json\n+import yaml\n```\nAnd:\n```diff\n{hunks}```\n"
         ),

@@ -63,6 +63,16 @@ fn imports_of_python_stand_in_their_group() {
         ("# library\nimport os\n", "import ast\n", "# library\nimport ast\nimport os\n".to_owned()),
         // Groups that no blank line parts.
         ("import os\nimport requests\n", "import re\n", "import os\nimport re\nimport requests\n".to_owned()),
+        (
+            "import os\nfrom .core import top\n",
+            "import numpy\n",
+            "import os\nimport numpy\nfrom .core import top\n".to_owned(),
+        ),
+        (
+            "from abc import ABC\nimport os\nimport sys\n",
+            "import re\n",
+            "from abc import ABC\nimport os\nimport re\nimport sys\n".to_owned(),
+        ),
         // Other orders: by module alone, and none.
         (
             "from collections import deque\nimport os\n",
@@ -79,6 +89,7 @@ fn imports_of_python_stand_in_their_group() {
         ("Any, List", "Dict", "Any, Dict, List"),
         ("ANY, Text, cast", "Dict", "ANY, Dict, Text, cast"),
         ("a, B, c", "d", "a, B, c, d"),
+        ("a, C", "b", "a, b, C"),
         ("List, Any", "Dict", "List, Any, Dict"),
     ];
     for (own, new, wanted) in lists {
@@ -87,6 +98,9 @@ fn imports_of_python_stand_in_their_group() {
     }
     // A list with a line for each name.
     let list = "from m import (\n    Any,\n    List\n)\n";
+    let unsorted = "from m import (\n    List,\n    Any,\n)\n";
+    let wanted = unsorted.replace("    Any,\n", "    Any,\n    Dict,\n");
+    assert_eq!(merged(Language::Python, unsorted, "from m import Dict\n"), wanted);
     let wanted = "from m import (\n    Any,\n    Dict,\n    List,\n)\n";
     assert_eq!(merged(Language::Python, list, "from m import Dict\n"), wanted);
     // A name that is there for some alone is imported for all.

@@ -22,7 +22,7 @@ fn limits(seconds: u64) -> Limits {
         file: 4 << 20,
         output: 4 << 20,
         processes: 32,
-        gives_way: false,
+        ..Limits::default()
     }
 }
 

@@ -40,7 +40,7 @@ fn trial(program: &str, seconds: u64) -> Trial {
         file: 4 << 20,
         output: 4 << 20,
         processes: 32,
-        gives_way: false,
+        ..Limits::default()
     };
     Trial {
         language: Language::Python,

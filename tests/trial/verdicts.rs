@@ -20,7 +20,7 @@ pub fn limits(seconds: f64) -> Limits {
         file: 4 << 20,
         output: 4 << 20,
         processes: 32,
-        gives_way: false,
+        ..Limits::default()
     }
 }
 

@@ -109,3 +109,15 @@ fn place(lines: &[&str], old: &[(bool, &str)], from: usize) -> Option<usize> {
     let places = || (from..lines.len()).chain(0..from.min(lines.len()));
     same.into_iter().find_map(|same| places().find(|&at| stands(at, same)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_stay_are_those_of_the_file() {
+        let file = "class A:\n    def f(self):\n        a = 1\n        return a\n";
+        let patch = "@@ -2,3 +2,4 @@\n    def f(self):\n        a = 1\n+        a += 1\n        return a\n";
+        assert_eq!(patched(file, None, patch), file.replace("a = 1\n", "a = 1\n        a += 1\n"));
+    }
+}

@@ -27,6 +27,10 @@ pub const PATIENCE_WITH_PASS: u32 = 2;
 /// Time limit factor for a baseline of all tests of a project, few of which may be about the function.
 const PATIENCE_WITH_ALL: u32 = 6;
 
+/// Time in which no process of a run without the candidate works, as a multiple of the limit: the tests wait
+/// for what the function does not do.
+const IDLE: u32 = 2;
+
 /// Most tests that may count as unrelated.
 const MOST_UNRELATED: usize = 100;
 
@@ -149,14 +153,22 @@ struct TestRuns<'a, F> {
 
 impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'_, F> {
     fn evidence(&self) -> Result<Result<(Evidence, Limits), Option<String>>, TrialError> {
-        let Self { project, base, programs, .. } = self;
+        let Self { project, programs, .. } = self;
         // A small project is tried while the baseline runs.
         let is_small = project.lone.is_some() && programs.without.is_some();
         let (known, early) = std::thread::scope(|scope| {
             let early = is_small.then(|| scope.spawn(|| self.try_candidate(&Baseline::default())));
             (self.baseline(1), early.and_then(|early| early.join().ok()))
         });
-        let mut known = known?;
+        let mut known = match known {
+            // They may wait for what the function is to do.
+            Err(TrialError::Limit(_)) if self.bounds.prepares && !project.is_suite() => return Ok(Err(None)),
+            Err(TrialError::Limit(hit)) if !project.is_suite() => {
+                let tried = early.unwrap_or_else(|| self.try_candidate(&Baseline::default()))?;
+                return self.without_baseline(tried, hit).map(Ok);
+            }
+            known => known?,
+        };
         if self.bounds.prepares {
             return Ok(Err(None));
         }
@@ -184,6 +196,21 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             }
             known = Arc::new(known.with_counted(&others));
         }
+        Ok(Ok(self.told_of(tried, &known)))
+    }
+
+    /// The evidence of tests that hit a limit without the candidate, which is `hit`. If they do with it, too,
+    /// they say nothing about it.
+    fn without_baseline(&self, tried: Tried, hit: String) -> Result<(Evidence, Limits), TrialError> {
+        match limit(tried.run.ended, &tried.limits) {
+            Some(_) => Err(TrialError::Limit(hit)),
+            None => Ok(self.told_of(tried, &Baseline::default())),
+        }
+    }
+
+    /// The evidence of a run with the candidate.
+    fn told_of(&self, tried: Tried, known: &Baseline) -> (Evidence, Limits) {
+        let Self { project, base, programs, .. } = self;
         let Tried { copy, run, names, limits } = tried;
         let (missing, runner) =
             names.as_ref().map_or_else(|_| Default::default(), |names| (names.missing.clone(), names.runner.clone()));
@@ -208,7 +235,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             noticed: Noticed::if_seen(known.notices, Noticed::Both),
             ..Evidence::of(run, report)
         };
-        Ok(Ok((evidence, limits)))
+        (evidence, limits)
     }
 
     /// The baseline from so many runs without the candidate.
@@ -221,7 +248,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         let Bounds { limits, patience, cache, cancel, .. } = *bounds;
         let run = || {
             let patience = if project.is_suite() { PATIENCE_WITH_ALL.min(patience) } else { patience };
-            let long = Limits { wall: limits.wall * patience, ..limits };
+            let long = Limits { wall: limits.wall * patience, idle: Some(limits.wall * IDLE), ..limits };
             let key = hash::of(format!("{} {project:?} {:?} {:?}", base.id, programs.without, long.wall).as_bytes());
             // All tests of a project may take minutes until they hit it.
             let place = cache.filter(|_| project.is_suite()).map(|cache| cache.file(project, base, programs.without));
@@ -232,7 +259,8 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             let copy = self.copy(programs.without)?;
             let request = RunRequest { only: &project.only, ends: Ends::LastTest };
             let (run, nonce) = (self.once)(Of::Baseline(&copy), request, long)?;
-            if let Some((_, hit)) = limit(run.ended, &long) {
+            let taken = Limits { wall: Duration::from_secs(run.elapsed.as_secs()).min(long.wall), ..long };
+            if let Some((_, hit)) = limit(run.ended, &taken) {
                 let flag = raised_by(run.ended).map(|flag| format!("; raise it with {flag}"));
                 let hit = hit + &flag.unwrap_or_default();
                 projects.hit.put(key, hit.clone());
@@ -400,12 +428,13 @@ mod tests {
             runs.load(Ordering::Relaxed)
         };
         let projects = Projects::default();
-        assert_eq!([1, 1, 2].map(|seconds| hit(&projects, &project, seconds)), [1, 1, 2]);
+        // The candidate is tried each time.
+        assert_eq!([1, 1, 2].map(|seconds| hit(&projects, &project, seconds)), [2, 3, 5]);
         std::fs::write(project.root.join("test_code.py"), "# quicker\n").unwrap();
-        assert_eq!(hit(&projects, &project, 2), 3);
+        assert_eq!(hit(&projects, &project, 2), 7);
         // At the next start it is known of all tests of a project, and of single files it is tried again.
-        assert_eq!(hit(&Projects::default(), &project, 2), 4);
+        assert_eq!(hit(&Projects::default(), &project, 2), 9);
         project.tests = Some(PathBuf::new());
-        assert_eq!([1, 1, 2].map(|seconds| hit(&Projects::default(), &project, seconds)), [5, 5, 6]);
+        assert_eq!([1, 1, 2].map(|seconds| hit(&Projects::default(), &project, seconds)), [10, 10, 11]);
     }
 }

@@ -10,6 +10,7 @@ mod runtimes;
 mod rust;
 mod script;
 mod single;
+mod waiting;
 
 use crate::place::{Place, trial};
 use crate::runner::runner;

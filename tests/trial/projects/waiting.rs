@@ -1,0 +1,65 @@
+//! Tests that wait for what the function is to do: without it they never end, and they judge it all the same.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bass_tui::language::Language;
+use bass_tui::sandbox::Limits;
+use bass_tui::trial::{Runner, Status, Trial, TrialError, Verdict};
+
+use crate::place::{Place, trial};
+use crate::runner::runner;
+
+/// The verdict on a program for a file whose own function does nothing.
+fn judged(
+    runner: &Runner,
+    place: &Place,
+    (language, file, tests): (Language, &str, &str),
+    program: &str,
+) -> Result<Verdict, TrialError> {
+    let limits = Limits { wall: Duration::from_secs(3), memory: 512 << 20, ..Limits::default() };
+    let (stub, entry_point) = (Some(place.text(file)), Some("answer".to_owned()));
+    let trial = Trial { stub, entry_point, limits, ..trial(language, program, place.tests(file, tests)) };
+    runner.run(&trial, &Arc::default())
+}
+
+#[test]
+fn tests_that_wait_for_an_answer_judge_it() {
+    let tests = "const { test } = require('node:test')\nconst assert = require('node:assert')\nconst http = require('node:http')\n\
+        const { answer } = require('../answer')\n\
+        test('answers', (t, done) => {\n  const server = http.createServer((_, out) => { try { answer(out) } catch {} }).listen(0, '127.0.0.1', () => {\n    \
+        http.get({ port: server.address().port, host: '127.0.0.1', agent: false }, (said) => {\n      said.resume()\n      \
+        said.on('end', () => { server.close(); try { assert.equal(said.statusCode, 201); done() } catch (e) { done(e) } })\n    })\n  })\n})\n";
+    let code = "exports.answer = function answer (out) {\nBODY}\n";
+    let files = [
+        ("package.json", "{\"name\":\"answers\"}"),
+        ("answer.js", &*code.replace("BODY", "")),
+        ("test/answer.test.js", tests),
+    ];
+    let at = (Language::JavaScript, "answer.js", "test/answer.test.js");
+    let with = |status: u16| code.replace("BODY", &format!("  out.statusCode = {status}\n  out.end('x')\n"));
+    let place = Place::new(&files);
+    all_judged(&place, at, &with(201), &with(500));
+    // Of one that does not answer either, nothing is known.
+    let Some(runner) = runner(Language::JavaScript) else { return };
+    let never = judged(&runner, &place, at, &code.replace("BODY", "  out.statusCode = 201\n")).unwrap_err().to_string();
+    assert!(never.starts_with("these tests hit a limit without the candidate, too"), "{never}");
+}
+
+#[test]
+fn tests_that_wait_for_a_thread_judge_it() {
+    let tests = "import queue\nimport threading\n\nfrom answer import answer\n\n\ndef test_it():\n    out = queue.Queue()\n    threading.Thread(target=answer, args=(out,)).start()\n    assert out.get() == 201\n";
+    let code = "def answer(out):\n    BODY\n";
+    let files = [("setup.cfg", ""), ("answer.py", &*code.replace("BODY", "pass")), ("test_answer.py", tests)];
+    let at = (Language::Python, "answer.py", "test_answer.py");
+    let with = |status: u16| code.replace("BODY", &format!("out.put({status})"));
+    all_judged(&Place::new(&files), at, &with(201), &with(500));
+}
+
+fn all_judged(place: &Place, at: (Language, &str, &str), right: &str, wrong: &str) {
+    let Some(runner) = runner(at.0) else { return };
+    let right = judged(&runner, place, at, right).unwrap();
+    assert_eq!((right.status, right.is_partial), (Status::Passed, false), "{}", right.message);
+    let wrong = judged(&runner, place, at, wrong).unwrap();
+    assert_eq!(wrong.status, Status::Failed, "{}", wrong.message);
+}
