@@ -33,8 +33,9 @@ fn asks(comment: &str) -> bool {
     let begins = ["todo", "fixme", "tbd"].iter().any(|word| {
         comment.strip_prefix(word).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
     });
-    let places = ["your code", "code here", "code goes here", "implementation here", "implementation goes here"];
-    let says_so = MISSING.into_iter().chain(places).any(|words| comment.contains(words));
+    let ends = ["code here", "code goes here", "implementation here", "implementation goes here"];
+    let is_place = ends.iter().any(|end| words.ends_with(end)) || words == "your code" || words.ends_with(" your code");
+    let says_so = MISSING.iter().any(|said| comment.contains(said));
     let alone = ["", "implement", "implement me", "implement this", "implement it", "implement here", "fill in"];
-    begins || says_so || !comment.is_empty() && alone.contains(&words)
+    begins || is_place || says_so || !comment.is_empty() && alone.contains(&words)
 }

@@ -891,7 +891,14 @@ fn comments_that_ask_for_the_body_go_with_it() {
         let repeated = answer.replace("    return", &format!("{asks}    return"));
         assert_eq!(taken(&python(asks), Language::Python, "f", &repeated), done(""), "{asks}");
     }
-    for tells in ["    # Twice x.\n", "    # the todo list\n", "    # Todos are shown\n", "    #\n"] {
+    for tells in [
+        "    # Twice x.\n",
+        "    # the todo list\n",
+        "    # Todos are shown\n",
+        "    # The error code here is 4.\n",
+        "    # Checks your code by its digits.\n",
+        "    #\n",
+    ] {
         assert_eq!(taken(&python(tells), Language::Python, "f", answer), done(tells), "{tells}");
     }
     let two = "    # TODO: one\n    # TODO: two\n";
