@@ -237,6 +237,16 @@ impl Verdict {
         Self { status: Status::NotRun, message, ..self }
     }
 
+    /// A verdict beside tests that hit a limit: a pass of those that notice little is none.
+    #[must_use]
+    pub fn beside_limits(self) -> Self {
+        if self.has_passed() && self.is_partial {
+            Self { status: Status::NotRun, is_partial: false, ..self }
+        } else {
+            self
+        }
+    }
+
     /// Adds the tests that decided after others had said nothing.
     #[must_use]
     pub fn of_other_tests(self, tests: &str) -> Self {

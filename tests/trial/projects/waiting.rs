@@ -5,21 +5,26 @@ use std::time::Duration;
 
 use bass_tui::language::Language;
 use bass_tui::sandbox::Limits;
-use bass_tui::trial::{Runner, Status, Trial, TrialError, Verdict};
+use bass_tui::trial::{Runner, Status, Tests, Trial, TrialError, Verdict};
 
 use crate::place::{Place, trial};
 use crate::runner::runner;
 
 /// The verdict on a program for a file whose own function does nothing.
-fn judged(
+fn judged(runner: &Runner, place: &Place, at: (Language, &str, &str), program: &str) -> Result<Verdict, TrialError> {
+    judged_by(runner, place, at, place.tests(at.1, at.2), program)
+}
+
+fn judged_by(
     runner: &Runner,
     place: &Place,
-    (language, file, tests): (Language, &str, &str),
+    (language, file, _): (Language, &str, &str),
+    tests: Tests,
     program: &str,
 ) -> Result<Verdict, TrialError> {
     let limits = Limits { wall: Duration::from_secs(3), memory: 512 << 20, ..Limits::default() };
     let (stub, entry_point) = (Some(place.text(file)), Some("answer".to_owned()));
-    let trial = Trial { stub, entry_point, limits, ..trial(language, program, place.tests(file, tests)) };
+    let trial = Trial { stub, entry_point, limits, ..trial(language, program, tests) };
     runner.run(&trial, &Arc::default())
 }
 
@@ -40,10 +45,22 @@ fn tests_that_wait_for_an_answer_judge_it() {
     let with = |status: u16| code.replace("BODY", &format!("  out.statusCode = {status}\n  out.end('x')\n"));
     let place = Place::new(&files);
     all_judged(&place, at, &with(201), &with(500));
-    // Of one that does not answer either, nothing is known.
+    // Of one that does not answer either, nothing is known, whatever passes beside it.
+    let shape = "const { test } = require('node:test')\nconst assert = require('node:assert')\nconst { answer } = require('../answer')\n\
+        test('gives nothing', () => { assert.equal(answer({ end () {} }), undefined) })\n";
+    let place = Place::new(&[&files[..], &[("test/shape.test.js", shape)]].concat());
     let Some(runner) = runner(Language::JavaScript) else { return };
-    let never = judged(&runner, &place, at, &code.replace("BODY", "  out.statusCode = 201\n")).unwrap_err().to_string();
-    assert!(never.starts_with("these tests hit a limit without the candidate, too"), "{never}");
+    let never = code.replace("BODY", "  out.statusCode = 201\n");
+    let error = judged(&runner, &place, at, &never).unwrap_err().to_string();
+    assert!(error.starts_with("these tests hit a limit without the candidate, too"), "{error}");
+    let several = ["test/answer.test.js", "test/shape.test.js"].map(|tests| place.tests("answer.js", tests)).to_vec();
+    for tests in [
+        vec![(Tests::Several(several.clone()), String::new())],
+        several.into_iter().map(|tests| (tests, String::new())).collect(),
+    ] {
+        let verdict = judged_by(&runner, &place, at, Tests::FirstOf(tests), &never).unwrap();
+        assert_eq!(verdict.status, Status::NotRun, "{}", verdict.message);
+    }
 }
 
 #[test]
