@@ -108,7 +108,7 @@ impl RequestedFunction {
                 Some(found) if whole => spare = spare.or(Some(found.text)),
                 // Its head is there, but too little of it to find the body.
                 Some(_) => return (String::new(), false),
-                None if !self.speaks(block.info) => {}
+                None if !self.speaks(block) => {}
                 None if begins_indented(&block.text) => return (self.body(&block.text), block.closed),
                 None if whole => spare = spare.or_else(|| Some(self.body(&block.text))),
                 None => {}
@@ -129,7 +129,7 @@ impl RequestedFunction {
         if !ended && !over || found.lacks.is_empty() {
             return (found.text, ended);
         }
-        let others = blocks.iter().enumerate().filter(|(other, block)| *other != at && self.speaks(block.info));
+        let others = blocks.iter().enumerate().filter(|(other, block)| *other != at && self.speaks(block));
         let others = others.filter(|(_, block)| over || block.closed).map(|(_, block)| &*block.text);
         let all = self.in_one(std::iter::once(&*block.text).chain(others));
         match self.function(&all, true) {
@@ -151,7 +151,7 @@ impl RequestedFunction {
             items.flat_map(|item| item.names).collect()
         };
         let own = names(&block.text);
-        let is_step = |block: &&Block<'_>| self.speaks(block.info) && names(&block.text).is_disjoint(&own);
+        let is_step = |block: &&Block<'_>| self.speaks(block) && names(&block.text).is_disjoint(&own);
         let earlier: Vec<&str> = blocks[..at].iter().filter(is_step).map(|block| &*block.text).collect();
         if earlier.is_empty() {
             return found;
@@ -389,14 +389,14 @@ impl RequestedFunction {
 
     /// The code blocks of an answer. A fence in a string of the code, such as a docstring, does not close it.
     fn blocks<'a>(&self, said: &'a str, over: bool) -> Vec<Block<'a>> {
-        let is_inside = |block: &Block<'_>| self.speaks(block.info) && ends_in_string(self.language, &block.text);
+        let is_inside = |block: &Block<'_>| self.speaks(block) && ends_in_string(self.language, &block.text);
         let mut found = blocks(said, &is_inside);
         // A quote that is never closed is a mistake of the answer, and its fence is one. Blocks before it
         // stay.
         if let Some(open) = found.pop_if(|block| over && !block.closed) {
             found.extend(blocks(&said[open.start..], &|_| false));
         }
-        for block in found.iter_mut().filter(|block| is_patch(block.info, &block.text)) {
+        for block in found.iter_mut().filter(|block| is_patch(block)) {
             block.info = "";
             let is_whole = over || block.closed;
             let text = if is_whole { patched(&self.known, self.path.as_deref(), &block.text) } else { String::new() };
@@ -405,9 +405,9 @@ impl RequestedFunction {
         found
     }
 
-    /// Returns true if a block of this kind can be the function's inside.
-    fn speaks(&self, info: &str) -> bool {
-        let word = info.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_ascii_lowercase();
+    /// Returns true if a block can hold the function's inside.
+    fn speaks(&self, block: &Block<'_>) -> bool {
+        let word = block.language();
         word.is_empty() || word.starts_with(self.language.name()) || self.language.extensions().contains(&word.as_str())
     }
 }

@@ -3,6 +3,7 @@
 use super::text::line_start;
 use crate::language::Language;
 
+/// Words of messages and comments.
 const MISSING: [&str; 3] = ["not implemented", "not yet implemented", "unimplemented"];
 
 /// Returns true if a message says that something is not implemented.
@@ -11,12 +12,14 @@ pub(super) fn says_so(message: &str) -> bool {
     MISSING.into_iter().chain(["todo"]).any(|words| message.contains(words))
 }
 
-/// Start of the comment lines right above byte `at`, the start of a line, from the first that says that code
-/// is missing; else `at`.
+/// Start of the comment lines right above byte `at`, the start of a line or the end of the text, from the first
+/// that says that code is missing; else `at`.
 pub(super) fn above(language: Language, text: &str, at: usize) -> usize {
     let (mut start, mut found) = (at, at);
     while start > 0 {
-        let above = line_start(text, start - 1);
+        // The last line of a file may have no end.
+        let end = text[..start].strip_suffix('\n').unwrap_or(&text[..start]).len();
+        let above = line_start(text, end);
         let Some(comment) = text[above..start].trim().strip_prefix(language.line_comment()) else { break };
         start = above;
         if asks(comment) {
@@ -28,7 +31,7 @@ pub(super) fn above(language: Language, text: &str, at: usize) -> usize {
 
 /// Returns true if a comment asks for the code in whose place it stands.
 fn asks(comment: &str) -> bool {
-    let comment = comment.trim_start_matches(['/', '#', '!']).trim().to_ascii_lowercase();
+    let comment = comment.trim().to_ascii_lowercase();
     let words = comment.trim_end_matches(['.', '!', ':', '…']).trim_end();
     let begins = ["todo", "fixme", "tbd"].iter().any(|word| {
         comment.strip_prefix(word).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
@@ -36,6 +39,6 @@ fn asks(comment: &str) -> bool {
     let ends = ["code here", "code goes here", "implementation here", "implementation goes here"];
     let is_place = ends.iter().any(|end| words.ends_with(end)) || words == "your code" || words.ends_with(" your code");
     let says_so = MISSING.iter().any(|said| comment.contains(said));
-    let alone = ["", "implement", "implement me", "implement this", "implement it", "implement here", "fill in"];
-    begins || is_place || says_so || !comment.is_empty() && alone.contains(&words)
+    let alone = ["implement", "implement me", "implement this", "implement it", "implement here", "fill in"];
+    begins || is_place || says_so || matches!(&*comment, "..." | "…") || alone.contains(&words)
 }

@@ -110,11 +110,15 @@ pub fn schedule_of(pid: i32) -> Option<Schedule> {
 
 /// Time that all threads of a process were on a core, in ticks of the clock; see `proc_pid_stat`(5).
 pub fn worked(pid: i32) -> Option<u64> {
+    let stat = behind_name(pid)?;
+    let mut times = stat.split_ascii_whitespace().skip(11).take(2).map(str::parse::<u64>);
+    Some(times.next()?.ok()? + times.next()?.ok()?)
+}
+
+/// The figures of a process behind its name, which may hold anything, also bytes that are not UTF-8.
+fn behind_name(pid: i32) -> Option<String> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let stat = String::from_utf8_lossy(&stat);
-    // The name in brackets may hold anything.
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
-    Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
+    String::from_utf8_lossy(&stat).rsplit_once(')').map(|(_, figures)| figures.to_owned())
 }
 
 /// Memory of a process with shared pages divided among their users, bytes. Slow: the kernel walks the page
@@ -129,9 +133,7 @@ fn proportional(pid: i32) -> Option<u64> {
 /// see `proc_pid_stat`(5) and `include/linux/sched.h` of Linux.
 pub fn has_become_program(process: i32) -> bool {
     const FORKED_ONLY: u64 = 0x40;
-    let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name in brackets may hold anything.
-    let fields = text.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let fields = behind_name(process).unwrap_or_default();
     let flags = fields.split_ascii_whitespace().nth(6).and_then(|flags| flags.parse::<u64>().ok());
     flags.is_none_or(|flags| flags & FORKED_ONLY == 0)
 }

@@ -39,7 +39,7 @@ pub struct Stopwatch {
     idle: Option<Duration>,
     /// When one was last seen to.
     last_busy: Instant,
-    /// What each had worked by the last look.
+    /// Ticks of the clock that each had worked by the last look.
     worked: Option<Vec<(i32, u64)>>,
     begun: Instant,
     waited: Waited,

@@ -364,7 +364,7 @@ impl Runner {
         let at = self.context(cancel)?;
         let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial, false) };
         let (mut best, mut others): (Option<Result<Verdict, TrialError>>, Vec<String>) = Default::default();
-        let (begun, mut has_hit) = (Instant::now(), false);
+        let (begun, mut hit) = (Instant::now(), None);
         for (place, (tests, label)) in all.iter().enumerate() {
             if place > 0 && begun.elapsed() > trial.limits.wall * PATIENCE_WITH_GROUPS {
                 others.push("further ones, which were not tried: the time was up".to_owned());
@@ -373,7 +373,9 @@ impl Runner {
             let at = at.with_patience(&trial.tests, place);
             let verdict = self.judge(&at, &Trial { tests: tests.clone(), ..trial.clone() }, true);
             let verdict = if place == 0 { verdict } else { verdict.map(|verdict| verdict.of_other_tests(label)) };
-            has_hit |= matches!(verdict, Err(TrialError::Limit(_)));
+            if let Err(error @ TrialError::Limit(_)) = &verdict {
+                hit = Some(error.to_string());
+            }
             let (is_sensitive, has_passed) = match &verdict {
                 Ok(verdict) => (verdict.status != Status::NotRun && !verdict.is_partial, verdict.has_passed()),
                 Err(error) => (!error.is_of_tests(), false),
@@ -395,8 +397,13 @@ impl Runner {
             }
         }
         let best = best.unwrap_or_else(|| Ok(Verdict::not_run("there are no tests")))?;
-        let best = if has_hit { best.beside_limits() } else { best };
-        Ok(if best.has_passed() { best } else { best.nor_by(&others) })
+        if best.has_passed() {
+            return Ok(match hit {
+                Some(hit) => best.beside_limit(&hit),
+                None => best,
+            });
+        }
+        Ok(best.nor_by(&others))
     }
 
     /// A pass, unless the other tests that were found fail with the candidate: all tests of the project, of which
@@ -437,15 +444,17 @@ impl Runner {
         let trials = Trials { run: &run, is_cut: &is_cut, cache_file: &|trial| self.cache_file(at, trial) };
         let excused = |trial: &Trial| self.checks.excuse(trial, run(trial)?, &trials);
         let mut held = trial.clone();
-        let mut has_hit = false;
+        let mut hit = None;
         let verdict = match &trial.tests {
             Tests::Several(all) => {
                 let (mut sensitive, mut left_out) = (Vec::new(), Vec::new());
                 let verdict = Verdict::of_all(all.iter().map(|tests| {
                     let verdict = match excused(&Trial { tests: tests.clone(), ..trial.clone() }) {
                         Err(error) if are_found && error.is_of_tests() => {
-                            has_hit |= matches!(error, TrialError::Limit(_));
                             left_out.push(format!("{} left out: {error}", tests.name()));
+                            if matches!(error, TrialError::Limit(_)) {
+                                hit = Some(error.to_string());
+                            }
                             Ok(Verdict::not_run(&error.to_string()))
                         }
                         other => other,
@@ -462,7 +471,10 @@ impl Runner {
         };
         let verdict = verdict.marked(&marks::of(trial));
         let verdict = if is_held { self.checks.hold(&held, verdict, &trials)? } else { verdict };
-        Ok(if has_hit { verdict.beside_limits() } else { verdict })
+        Ok(match hit {
+            Some(hit) => verdict.beside_limit(&hit),
+            None => verdict,
+        })
     }
 
     /// The cache file for runs of projects' tests with a program that holds nothing of a candidate's.

@@ -237,14 +237,15 @@ impl Verdict {
         Self { status: Status::NotRun, message, ..self }
     }
 
-    /// A verdict beside tests that hit a limit: a pass of those that notice little is none.
+    /// A verdict beside tests that hit a limit, which `hit` tells: a pass of those that notice little is none.
     #[must_use]
-    pub fn beside_limits(self) -> Self {
-        if self.has_passed() && self.is_partial {
-            Self { status: Status::NotRun, is_partial: false, ..self }
-        } else {
-            self
+    pub fn beside_limit(self, hit: &str) -> Self {
+        if !(self.has_passed() && self.is_partial) {
+            return self;
         }
+        let hit = Some(hit).filter(|hit| !self.message.contains(hit)).map(|hit| format!("; {hit}")).unwrap_or_default();
+        let message = clean_line(&format!("{}{hit}", self.message), COLUMNS);
+        Self { status: Status::NotRun, message, is_partial: false, ..self }
     }
 
     /// Adds the tests that decided after others had said nothing.

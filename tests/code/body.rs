@@ -131,7 +131,11 @@ proptest! {
         let spliced = target.splice(&candidate);
         // What comes with a body stands above it.
         let is_alone = !target.brings(&candidate);
-        prop_assert!(!is_alone || spliced.starts_with(&target.text[..target.body.start]));
+        let replaced = target.replaced();
+        prop_assert!(!is_alone || spliced.starts_with(&target.text[..replaced.start]));
+        // Of the text above it only comments may go with the old body.
+        let asking = &target.text[replaced.start..target.body.start];
+        prop_assert!(asking.lines().all(|line| line.trim_start().starts_with('#')));
         prop_assert!(spliced.ends_with(&target.text[target.body.end..]));
         let bytes = target.splice_bytes(&candidate);
         let decoded = String::from_utf8(bytes).unwrap().replace("\r\n", "\n");

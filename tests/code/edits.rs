@@ -898,6 +898,8 @@ fn comments_that_ask_for_the_body_go_with_it() {
         "    # The error code here is 4.\n",
         "    # Checks your code by its digits.\n",
         "    #\n",
+        "    #:\n",
+        "    # !\n",
     ] {
         assert_eq!(taken(&python(tells), Language::Python, "f", answer), done(tells), "{tells}");
     }
@@ -908,8 +910,9 @@ fn comments_that_ask_for_the_body_go_with_it() {
     // The model is shown them.
     assert!(target(&python("    # TODO: twice x\n"), Language::Python, "f").prompt().contains("# TODO: twice x"));
     // A file may end with them.
-    let file = "def f(x):\n    # TODO";
-    assert_eq!(taken(file, Language::Python, "f", answer), "def f(x):\n    return 2 * x");
+    for file in ["def f(x):\n    # TODO", "def f(x):\n    # TODO: caf\u{e9}"] {
+        assert_eq!(taken(file, Language::Python, "f", answer), "def f(x):\n    return 2 * x");
+    }
     let others = [
         (Language::JavaScript, "function f(x) {\n  // TODO\n}\n", "function f(x) {\n  return x;\n}\n"),
         (Language::Rust, "fn f(x: u8) -> u8 {\n    // TODO: x\n    todo!()\n}\n", "fn f(x: u8) -> u8 {\n    x\n}\n"),

@@ -7,9 +7,8 @@ use crate::edits::taken;
 /// Takes answers of one line whose imports are `new` into a file of these imports.
 fn merged(language: Language, own: &str, new: &str) -> String {
     let given = |line: &str| -> Option<String> {
-        // Its last name, in front of the quotes of a path.
-        let front = line.split(['"', '\'']).next()?.trim_end_matches("require(").trim_end().trim_end_matches("from ");
-        let front = front.trim_end_matches(" from");
+        // The last name in front of a path in quotes.
+        let front = line.split(['"', '\'']).next()?.trim_end_matches("require(").trim_end().trim_end_matches(" from");
         let mut names = front.split(|c: char| !c.is_alphanumeric() && c != '_');
         names.rfind(|name| !name.is_empty()).map(str::to_owned)
     };
@@ -61,6 +60,7 @@ fn imports_of_python_stand_in_their_group() {
         ),
         // A comment above a group stays there.
         ("# library\nimport os\n", "import ast\n", "# library\nimport ast\nimport os\n".to_owned()),
+        ("import os\n# (all\nimport sys\n", "import re\n", "import os\nimport re\n# (all\nimport sys\n".to_owned()),
         // Groups that no blank line parts.
         ("import os\nimport requests\n", "import re\n", "import os\nimport re\nimport requests\n".to_owned()),
         (

@@ -16,6 +16,14 @@ pub(super) struct Block<'a> {
     pub closed: bool,
 }
 
+impl Block<'_> {
+    /// The name of its language in lower case; may be empty.
+    pub fn language(&self) -> String {
+        let word = self.info.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        word.to_ascii_lowercase()
+    }
+}
+
 /// The code blocks of an answer. A fence at which `is_inside` is true for the block so far is a line of its
 /// code.
 pub(super) fn blocks<'a>(said: &'a str, is_inside: &dyn Fn(&Block<'a>) -> bool) -> Vec<Block<'a>> {

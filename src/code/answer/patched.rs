@@ -3,74 +3,54 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use super::blocks::Block;
+
+/// Lines in front of a hunk that are none of its own.
+const HEADERS: [&str; 4] = ["diff --git ", "index ", "new file mode", "\\ No newline"];
+
 /// Returns true if a block between fences is a patch.
-pub(super) fn is_patch(info: &str, text: &str) -> bool {
-    let word = info.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_ascii_lowercase();
-    if matches!(word.as_str(), "diff" | "patch" | "udiff") {
+pub(super) fn is_patch(block: &Block<'_>) -> bool {
+    if matches!(&*block.language(), "diff" | "patch" | "udiff") {
         return true;
     }
     // One that is named as code has to begin like a patch.
-    let mut lines = text.lines().skip_while(|line| line.trim().is_empty() || line.starts_with("diff --git "));
+    let is_in_front = |line: &&str| line.trim().is_empty() || line.starts_with(HEADERS[0]);
+    let mut lines = block.text.lines().skip_while(is_in_front);
     let first = lines.next().unwrap_or_default();
     first.starts_with("@@ -") || first.starts_with("--- ") && lines.next().is_some_and(|line| line.starts_with("+++ "))
 }
 
-/// The lines of a patch that stand together.
-#[derive(Default)]
-struct Hunk<'a> {
-    /// Lines that stay or go, and lines that stay or come. Each with true if it stays.
-    old: Vec<(bool, &'a str)>,
-    new: Vec<(bool, &'a str)>,
-}
+/// The lines of a patch that stand together, each with its mark: `+`, `-`, or a space for one that stays.
+type Hunk<'a> = Vec<(char, &'a str)>;
 
 /// The hunks of a patch for a file of this name.
 fn hunks<'a>(name: Option<&OsStr>, patch: &'a str) -> Vec<Hunk<'a>> {
-    let mut found: Vec<Hunk<'_>> = Vec::new();
+    let mut found: Vec<Hunk<'_>> = vec![Hunk::new()];
     let mut is_of_file = true;
     let mut lines = patch.lines().peekable();
     while let Some(line) = lines.next() {
-        let is_header = ["diff --git ", "index ", "new file mode", "\\ No newline"];
-        if is_header.iter().any(|begin| line.starts_with(begin)) {
-            continue;
-        }
         if line.starts_with("--- ")
             && let Some(path) = lines.peek().and_then(|next| next.strip_prefix("+++ "))
         {
             let path = Path::new(path.split('\t').next().unwrap_or(path).trim());
             is_of_file = name.is_none() || path.file_name() == name;
             lines.next();
-            continue;
-        }
-        if !is_of_file {
-            continue;
-        }
-        if line.starts_with("@@") {
-            found.push(Hunk::default());
-            continue;
-        }
-        if found.is_empty() {
-            found.push(Hunk::default());
-        }
-        let Some(hunk) = found.last_mut() else { continue };
-        match line.split_at_checked(1) {
-            Some(("+", rest)) => hunk.new.push((false, rest)),
-            Some(("-", rest)) => hunk.old.push((false, rest)),
+        } else if line.starts_with("@@") {
+            found.push(Hunk::new());
+        } else if is_of_file
+            && !HEADERS.iter().any(|begin| line.starts_with(begin))
+            && let Some(hunk) = found.last_mut()
+        {
+            let mark = line.chars().next().filter(|mark| matches!(mark, '+' | '-' | ' '));
             // A line that stays may have lost the space in front of it.
-            split => {
-                let line = split.filter(|(mark, _)| *mark == " ").map_or(line, |(_, rest)| rest);
-                hunk.old.push((true, line));
-                hunk.new.push((true, line));
-            }
+            hunk.push(mark.map_or((' ', line), |mark| (mark, &line[1..])));
         }
     }
-    for Hunk { old, new } in &mut found {
-        // Blank lines at the ends of the block are none of the file's.
-        while old.last() == Some(&(true, "")) && new.last() == Some(&(true, "")) {
-            old.pop();
-            new.pop();
-        }
+    for hunk in &mut found {
+        // Blank lines at the end of the block are none of the file's.
+        while hunk.pop_if(|last| *last == (' ', "")).is_some() {}
     }
-    found.retain(|hunk| hunk.new != hunk.old);
+    found.retain(|hunk| hunk.iter().any(|(mark, _)| *mark != ' '));
     found
 }
 
@@ -81,30 +61,37 @@ pub(super) fn patched(file: &str, path: Option<&Path>, patch: &str) -> String {
     let mut lines: Vec<&str> = file.lines().collect();
     let mut from = 0;
     for hunk in &hunks {
-        let Some(at) = place(&lines, &hunk.old, from) else {
-            let new = hunks.iter().flat_map(|hunk| hunk.new.iter().map(|(_, line)| *line).chain([""]));
-            return new.collect::<Vec<_>>().join("\n") + "\n";
+        let old: Vec<&str> = hunk.iter().filter(|(mark, _)| *mark != '+').map(|(_, line)| *line).collect();
+        let Some(at) = place(&lines, &old, from) else {
+            let new = |hunk: &Hunk<'_>| -> String {
+                let new = hunk.iter().filter(|(mark, _)| *mark != '-');
+                new.flat_map(|(_, line)| [line, "\n"]).collect()
+            };
+            return hunks.iter().map(new).collect::<Vec<_>>().join("\n");
         };
-        // The file's own lines stay as they are.
-        let own = lines[at..].iter().zip(&hunk.old).filter_map(|(line, (stays, _))| stays.then_some(*line));
-        let mut own = own.collect::<Vec<_>>().into_iter();
-        let new = hunk.new.iter().map(|&(stays, line)| if stays { own.next().unwrap_or(line) } else { line });
+        let mut own = lines[at..at + old.len()].to_vec().into_iter();
+        let new = hunk.iter().filter_map(|(mark, line)| match mark {
+            '+' => Some(*line),
+            '-' => own.next().and(None),
+            // The file's own line stays as it is.
+            _ => own.next(),
+        });
         let new: Vec<&str> = new.collect();
         from = at + new.len();
-        lines.splice(at..at + hunk.old.len(), new);
+        lines.splice(at..at + old.len(), new);
     }
     lines.join("\n") + "\n"
 }
 
 /// Where the old lines of a hunk stand, behind line `from` if they do there. `None` if they do nowhere, or if
 /// the hunk has none.
-fn place(lines: &[&str], old: &[(bool, &str)], from: usize) -> Option<usize> {
-    if old.iter().all(|(_, line)| line.trim().is_empty()) {
+fn place(lines: &[&str], old: &[&str], from: usize) -> Option<usize> {
+    if old.iter().all(|line| line.trim().is_empty()) {
         return None;
     }
     let same: [fn(&str, &str) -> bool; 2] = [|a, b| a.trim_end() == b.trim_end(), |a, b| a.trim() == b.trim()];
     let stands = |at: usize, same: fn(&str, &str) -> bool| {
-        lines.get(at..at + old.len()).is_some_and(|own| own.iter().zip(old).all(|(own, (_, line))| same(own, line)))
+        lines.get(at..at + old.len()).is_some_and(|own| own.iter().zip(old).all(|(own, line)| same(own, line)))
     };
     let places = || (from..lines.len()).chain(0..from.min(lines.len()));
     same.into_iter().find_map(|same| places().find(|&at| stands(at, same)))
@@ -119,5 +106,11 @@ mod tests {
         let file = "class A:\n    def f(self):\n        a = 1\n        return a\n";
         let patch = "@@ -2,3 +2,4 @@\n    def f(self):\n        a = 1\n+        a += 1\n        return a\n";
         assert_eq!(patched(file, None, patch), file.replace("a = 1\n", "a = 1\n        a += 1\n"));
+    }
+
+    #[test]
+    fn blank_lines_behind_a_patch_are_none_of_the_file() {
+        let patch = "@@ -1 +1 @@\n-a\n+b\n\n\n";
+        assert_eq!(patched("a\nc\n", None, patch), "b\nc\n");
     }
 }

@@ -73,11 +73,11 @@ struct File<'a> {
 
 impl File<'_> {
     fn statement(&mut self, statement: &Statement, range: Range<usize>) {
-        // Decorators may belong to it.
         let names = &statement.names;
         // A function among the arguments of what a name gets is not the statement's.
         let is_behind = |d: &Definition| self.text.get(range.start..d.head).is_some_and(|front| front.contains('='));
         let is_own = |d: &Definition| names.is_empty() || names.contains(&own_name(d)) || !is_behind(d);
+        // Decorators may belong to it.
         let own = |d: &&Definition| d.parent.is_none() && range.contains(&d.head) && is_own(d);
         let index = self.definitions.iter().position(|d| own(&d));
         if let Some(index) = index

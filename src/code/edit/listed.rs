@@ -1,10 +1,9 @@
 //! The names of an import one by one: those that a file has are taken out, and the others join a statement of
-//! the file that lists names of the same module on one line.
+//! the file that lists names of the same module.
 
-use crate::code::words::names;
 use std::slice;
 
-use crate::code::{text, without_comments};
+use crate::code::{names, text, without_comments};
 use crate::language::Language;
 
 /// Longest line that grows by a name.
@@ -90,7 +89,9 @@ pub(super) fn joined(language: Language, lines: &[String], import: &str) -> Opti
         Language::Python => {
             let (own, new) = (Python::read(line)?, Python::read(import)?);
             let is_list = !line.contains(['(', '#', '\\', '*']);
-            (own.takes(&new) && is_list).then(|| own.with(new.names).shown()).flatten()
+            let is_same = own.takes(&new) && is_list;
+            let all = Python { names: ordered(language, own.names, new.names), module: own.module };
+            all.shown().filter(|_| is_same)
         }
         Language::JavaScript | Language::TypeScript => Script::joined(line, import),
         Language::Rust => {
@@ -129,19 +130,31 @@ fn in_lines(language: Language, lines: &[String], import: &str) -> Option<Vec<St
         return None;
     }
     let white = text::white(inner.first()?, 0);
-    let comma = |line: &str| format!("{},", line.trim_end().trim_end_matches(','));
-    let mut inner: Vec<String> = inner.iter().map(|line| comma(line)).collect();
-    let by_kind = |line: &String| order(line.trim().trim_end_matches(',')).0;
-    let by_letter = |line: &String| line.trim().to_lowercase();
-    for name in new {
-        let line = format!("{white}{name},");
-        let kinds = language == Language::Rust;
-        let key = |line: &String| (if kinds { by_kind(line) } else { 0 }, by_letter(line));
-        let is_sorted = inner.is_sorted_by_key(key);
-        let at = inner.iter().position(|own| is_sorted && key(own) > key(&line)).unwrap_or(inner.len());
-        inner.insert(at, line);
-    }
+    let own = inner.iter().map(|line| line.trim().trim_end_matches(',').to_owned()).collect();
+    let inner: Vec<String> = ordered(language, own, new).into_iter().map(|name| format!("{white}{name},")).collect();
     Some([slice::from_ref(first), &inner, slice::from_ref(last)].concat())
+}
+
+/// Names of a list and new ones, in the order of the list: by kind, by letter, or none.
+fn ordered(language: Language, mut names: Vec<String>, new: Vec<String>) -> Vec<String> {
+    let kind = |name: &str| match (language, order(name).0) {
+        (Language::Rust, kind) => kind,
+        // Constants, types, functions.
+        (Language::Python, 3) => 0,
+        (Language::Python, 2) => 1,
+        (Language::Python, _) => 2,
+        _ => 0,
+    };
+    let by_kind = |name: &String| (kind(name), name.clone());
+    let by_letter = |name: &String| name.to_lowercase();
+    let (is_by_kind, is_by_letter) = (names.is_sorted_by_key(by_kind), names.is_sorted_by_key(by_letter));
+    names.extend(new);
+    if is_by_kind {
+        names.sort_by_key(by_kind);
+    } else if is_by_letter {
+        names.sort_by_key(by_letter);
+    }
+    names
 }
 
 /// Returns true if paths of Rust differ in their last part alone.
@@ -185,25 +198,6 @@ impl Python {
     /// Returns true if it lists names of the same module.
     fn takes(&self, new: &Self) -> bool {
         !self.module.is_empty() && self.module == new.module && !new.names.iter().any(|name| name == "*")
-    }
-
-    /// With more names, in the order of those that are there.
-    fn with(mut self, names: Vec<String>) -> Self {
-        let by_kind = |name: &String| match order(name) {
-            // Constants, types, functions.
-            (3, _) => (0, name.clone()),
-            (2, _) => (1, name.clone()),
-            _ => (2, name.clone()),
-        };
-        let by_letter = |name: &String| (0, name.to_lowercase());
-        let (is_by_kind, is_by_letter) = (self.names.is_sorted_by_key(by_kind), self.names.is_sorted_by_key(by_letter));
-        self.names.extend(names);
-        if is_by_kind {
-            self.names.sort_by_key(by_kind);
-        } else if is_by_letter {
-            self.names.sort_by_key(by_letter);
-        }
-        self
     }
 
     fn shown(&self) -> Option<String> {

@@ -1,4 +1,4 @@
-//! What a body uses and nothing gives.
+//! Names that a body uses and nothing gives.
 
 use std::collections::HashSet;
 

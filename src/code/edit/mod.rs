@@ -212,7 +212,8 @@ impl Target {
     pub fn moves_by(&self, candidate: &str) -> usize {
         let lines = |text: &str| text.matches('\n').count();
         let edits = self.edits(candidate);
-        let above = edits.iter().filter(|edit| edit.range.end <= self.function.start && edit.range != self.replaced());
+        let body = self.replaced();
+        let above = edits.iter().filter(|edit| edit.range.end <= self.function.start && edit.range != body);
         let (mut new, mut old) = (0_usize, 0_usize);
         for edit in above {
             new += lines(&edit.text);
@@ -226,7 +227,8 @@ impl Target {
         let edits = self.edits(candidate);
         let head = text::line_start(&self.text, self.function.start);
         let is_of_it = |edit: &Edit| (head..self.function.end.max(self.body.end)).contains(&edit.range.start);
-        let is_body = |edit: &Edit| edit.range == self.replaced();
+        let body = self.replaced();
+        let is_body = |edit: &Edit| edit.range == body;
         let (own, others): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(|edit| is_of_it(edit) || is_body(edit));
         let mut out: String = others.iter().map(|edit| edit.text.trim_start_matches('\n')).collect();
         let whole = applied(&self.text, &own);

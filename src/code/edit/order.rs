@@ -13,15 +13,14 @@ struct Own {
     key: Key,
 }
 
-/// What an import is told by.
-#[derive(Clone)]
+/// The group of an import and its place there.
 struct Key {
     /// Python: 0 for `__future__`, 1 for the library, 2 for other packages, 3 for relative ones. JavaScript:
     /// 1 for packages, 2 for the project's own. Rust: 1 for the library, 2 for other crates, 3 for its own.
     group: u8,
     /// `from x import y` of Python.
     is_from: bool,
-    /// Its path in lower case.
+    /// Its path; in lower case but for Rust.
     path: String,
 }
 
@@ -82,13 +81,17 @@ fn own(language: Language, lines: &[String]) -> Vec<Own> {
             section += 1;
             continue;
         }
+        // A bracket in a comment opens nothing.
+        if lines[first].starts_with(language.line_comment()) {
+            continue;
+        }
         while at < lines.len() && is_open(&lines[first..at]) {
             at += 1;
         }
         if lines[first].starts_with([' ', '\t']) {
             continue;
         }
-        let statement: String = lines[first..at].iter().map(|line| line.trim_end().trim_start_matches(' ')).collect();
+        let statement: String = lines[first..at].iter().map(|line| line.trim()).collect();
         if let Some(key) = Key::read(language, &statement) {
             found.push(Own { lines: first..at, section, key });
         }

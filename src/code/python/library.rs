@@ -1,6 +1,6 @@
 //! The modules of Python's library.
 
-/// Their names, those of Python 3.9 to 3.14.
+/// The public ones of `sys.stdlib_module_names` in Python 3.11, and those that 3.14 adds; sorted.
 const MODULES: &[&str] = &[
     "abc", "aifc", "annotationlib", "argparse", "array", "ast", "asynchat", "asyncio", "asyncore", "atexit", "audioop",
     "base64", "bdb", "binascii", "bisect", "builtins", "bz2", "cProfile", "calendar", "cgi", "cgitb", "chunk", "cmath",
@@ -27,4 +27,15 @@ const MODULES: &[&str] = &[
 /// Returns true if the library has a module of this name.
 pub fn is_library(module: &str) -> bool {
     MODULES.binary_search(&module).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_of_the_library_are_found() {
+        assert!(MODULES.is_sorted());
+        assert!(is_library("cProfile") && is_library("zoneinfo") && !is_library("numpy"));
+    }
 }

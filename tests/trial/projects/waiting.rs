@@ -60,6 +60,7 @@ fn tests_that_wait_for_an_answer_judge_it() {
     ] {
         let verdict = judged_by(&runner, &place, at, Tests::FirstOf(tests), &never).unwrap();
         assert_eq!(verdict.status, Status::NotRun, "{}", verdict.message);
+        assert!(verdict.message.contains("hit a limit without the candidate"), "{}", verdict.message);
     }
 }
 
