@@ -69,7 +69,7 @@ pub(super) fn patched(file: &str, path: Option<&Path>, patch: &str) -> String {
             };
             return hunks.iter().map(new).collect::<Vec<_>>().join("\n");
         };
-        let mut own = lines[at..at + old.len()].to_vec().into_iter();
+        let mut own = lines[at..at + old.len()].iter().copied();
         let new = hunk.iter().filter_map(|(mark, line)| match mark {
             '+' => Some(*line),
             '-' => own.next().and(None),
