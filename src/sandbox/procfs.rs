@@ -1,6 +1,7 @@
 //! Processes of a run as `/proc` shows them, and their priority. Where there is no `/proc`, nothing is known.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
 
@@ -115,9 +116,21 @@ pub fn worked(pid: i32) -> Option<u64> {
     Some(times.next()?.ok()? + times.next()?.ok()?)
 }
 
+/// Returns true if a thread of a process is on a core, or waits for one or for a disk: the states `R` and `D`
+/// of `proc_pid_stat`(5).
+pub fn is_ready(pid: i32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let mut figures = threads.filter_map(|thread| figures_in(&thread.path().join("stat")));
+    figures.any(|figures| figures.trim_start().starts_with(['R', 'D']))
+}
+
 /// The figures of a process behind its name, which may hold anything, also bytes that are not UTF-8.
 fn behind_name(pid: i32) -> Option<String> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    figures_in(Path::new(&format!("/proc/{pid}/stat")))
+}
+
+fn figures_in(stat: &Path) -> Option<String> {
+    let stat = fs::read(stat).ok()?;
     String::from_utf8_lossy(&stat).rsplit_once(')').map(|(_, figures)| figures.to_owned())
 }
 

@@ -74,9 +74,10 @@ impl Stopwatch {
         self.idle.map_or(limit, |idle| limit.min(self.last_busy + idle))
     }
 
-    /// Notes what each process has worked so far. Where that is not known, they may work.
-    fn note(&mut self, now: Instant, worked: Option<Vec<(i32, u64)>>) {
-        if worked.is_none() || worked != self.worked {
+    /// Notes what each process has worked so far. Where that is not known, they may work. `is_ready` is
+    /// true if one wants to: on a busy machine it may get no core.
+    fn note(&mut self, now: Instant, worked: Option<Vec<(i32, u64)>>, is_ready: impl Fn() -> bool) {
+        if worked.is_none() || worked != self.worked || is_ready() {
             self.last_busy = now;
         }
         self.worked = worked;
@@ -89,7 +90,7 @@ impl Stopwatch {
         let seen: Vec<(i32, Schedule)> = processes.iter().take(LOOKED_AT).filter_map(schedule).collect();
         if self.idle.is_some() {
             let worked = processes.iter().map(|&pid| Some((pid, procfs::worked(pid)?))).collect::<Option<Vec<_>>>();
-            self.note(now, worked);
+            self.note(now, worked, || processes.iter().any(|&pid| procfs::is_ready(pid)));
         }
         let waited = waited_between(&self.seen, &seen, now - self.last_look);
         self.waited.0.fetch_add(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
@@ -166,11 +167,14 @@ mod tests {
     fn a_run_in_which_nothing_works_ends_early() {
         let mut clock = Stopwatch::new(ms(60_000), Some(ms(2000)), &Waited::default());
         let begun = clock.begun;
-        let mut deadline = |at: u64, worked: Option<&[(i32, u64)]>| {
-            clock.note(begun + ms(at), worked.map(<[_]>::to_vec));
+        let mut noted = |at: u64, worked: Option<&[(i32, u64)]>, is_ready: bool| {
+            clock.note(begun + ms(at), worked.map(<[_]>::to_vec), || is_ready);
             (clock.deadline() - begun).as_millis()
         };
-        assert_eq!(deadline(0, Some(&[(1, 5)])), 2000);
+        assert_eq!(noted(0, Some(&[(1, 5)]), false), 2000);
+        assert_eq!(noted(500, Some(&[(1, 5)]), true), 2500, "gets no core");
+        let mut deadline = |at: u64, worked: Option<&[(i32, u64)]>| noted(at, worked, false);
+        assert_eq!(deadline(600, Some(&[(1, 5)])), 2500);
         assert_eq!(deadline(1000, Some(&[(1, 6)])), 3000, "worked");
         assert_eq!(deadline(1900, Some(&[(1, 6)])), 3000, "waits");
         assert_eq!(deadline(2000, Some(&[(1, 6), (2, 0)])), 4000, "began another");
@@ -179,6 +183,8 @@ mod tests {
         let own = i32::try_from(std::process::id()).unwrap();
         assert_eq!(procfs::worked(own).is_some(), cfg!(target_os = "linux"));
         assert_eq!(procfs::worked(i32::MAX), None);
+        assert_eq!(procfs::is_ready(own), cfg!(target_os = "linux"), "this thread is on a core");
+        assert!(!procfs::is_ready(i32::MAX));
     }
 
     #[cfg(target_os = "linux")]

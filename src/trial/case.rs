@@ -1,10 +1,12 @@
 //! A trial as its caller describes it: the program, the tests, the limits.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::language::VacuityBody;
-use super::project::Project;
+use super::language::command::split;
+use super::project::{Project, lone};
 use crate::code::{Place, Target};
+use crate::files;
 use crate::language::Language;
 use crate::sandbox::Limits;
 
@@ -78,6 +80,77 @@ impl Tests {
     /// A tests file without a place on disk, such as one of a benchmark problem.
     pub fn text(name: &str, text: &str) -> Self {
         Tests::Lone(Lone { tests: Some((name.to_owned(), text.to_owned())), only: Vec::new(), folder: None })
+    }
+
+    /// The tests of a file. They run in a copy of the project that both files lie in, else in a folder made
+    /// of both.
+    pub fn of_file(program: Option<&Path>, tests: &Path, text: String) -> Self {
+        Self::of(program, tests, text, Vec::new())
+    }
+
+    /// Single tests of a file, as their runner names them; all if empty.
+    pub(super) fn of(program: Option<&Path>, tests: &Path, text: String, only: Vec<String>) -> Self {
+        if let Some(project) = program.and_then(|program| Project::around(program, Some(tests))) {
+            return Tests::Project(Project { only, ..project });
+        }
+        let folder = lone::folder_of(tests);
+        Tests::Lone(Lone { tests: Some((tests.to_string_lossy().into_owned(), text)), only, folder })
+    }
+
+    /// The tests files with their texts, as far as they can be read.
+    pub fn files(&self) -> Vec<(PathBuf, String)> {
+        match self {
+            Tests::Lone(Lone { tests: Some((name, text)), .. }) => vec![(PathBuf::from(name), text.clone())],
+            Tests::Project(Project { root, tests: Some(tests), .. }) => {
+                let path = root.join(tests);
+                files::text(&path, files::TEXT).map(|text| (path, text)).into_iter().collect()
+            }
+            Tests::Several(all) => all.iter().flat_map(Self::files).collect(),
+            Tests::FirstOf(all) => all.first().map(|(tests, _)| tests.files()).unwrap_or_default(),
+            Tests::Project(_) | Tests::Lone(_) | Tests::Command { .. } => Vec::new(),
+        }
+    }
+
+    /// The name for the reader when a tests file is left out.
+    pub(super) fn name(&self) -> String {
+        let files = self.files();
+        let name = files.first().and_then(|(path, _)| path.file_name());
+        name.map_or_else(|| "tests".to_owned(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// The tests that are tried first.
+    pub fn first(&self) -> &Self {
+        match self {
+            Tests::FirstOf(all) => all.first().map_or(self, |(tests, _)| tests),
+            tests => tests,
+        }
+    }
+
+    /// Returns true if they are all tests of a project.
+    pub(super) fn is_suite(&self) -> bool {
+        matches!(self, Tests::Project(project) if project.is_suite())
+    }
+
+    /// Returns true if some of them run in a copy of the project.
+    pub fn are_in_project(&self) -> bool {
+        match self {
+            Tests::Several(all) => all.iter().any(Self::are_in_project),
+            Tests::FirstOf(all) => all.iter().any(|(tests, _)| tests.are_in_project()),
+            tests => matches!(tests, Tests::Project(_)),
+        }
+    }
+
+    /// A command as the user wrote it, for a file or, if there is none, for a file of this language.
+    pub fn of_command(
+        command: &str,
+        language: Language,
+        file: Option<&Path>,
+        line: Option<usize>,
+    ) -> Result<Self, String> {
+        let ending = language.extensions().first().copied().unwrap_or_default();
+        let lone = || PathBuf::from(format!("candidate.{ending}"));
+        let command = Command { words: split(command)?, file: file.map_or_else(lone, Path::to_path_buf), line };
+        Ok(Tests::Command { command, project: file.and_then(|file| Project::around(file, None)) })
     }
 
     /// Returns true if the first of these tests are run in a copy of a project.

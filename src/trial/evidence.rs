@@ -140,4 +140,9 @@ impl TestEnd {
     pub fn new(name: &str, outcome: Outcome) -> Self {
         Self { name: name.to_owned(), outcome, why: String::new() }
     }
+
+    /// Returns true for a hook of a suite, which bun reports where it fails, in place of the suite's tests.
+    pub fn is_hook(&self) -> bool {
+        self.name == "(unnamed)" || self.name.ends_with(" > (unnamed)")
+    }
 }

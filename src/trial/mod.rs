@@ -18,8 +18,10 @@
 //! If the tests that were found are vacuous, the next ones are tried (`Tests::FirstOf`). A pass is held
 //! against the others that were found, as the user's runner would run them too: in Python against all tests
 //! of the project that call the function, in Go against those of the package. The verdict names the tests
-//! that decided. A test whose runner is not installed is not run; the message has the command that installs
-//! it.
+//! that decided. Examples in documentation come behind the tests if the project's runner does not run them:
+//! one that fails is then a mark of the pass. So are tests that cannot be run beside others that pass; beside
+//! examples alone there is no pass then. A test whose runner is not installed is not run; the message has the
+//! command that installs it.
 //!
 //! `tests/hostile` has programs that attack the sandbox or the verdict, run in every tier of the machine.
 //! `tests/field` has small projects with traits of real ones.
@@ -27,6 +29,7 @@
 mod case;
 mod error;
 mod evidence;
+mod found;
 mod judge;
 mod language;
 mod marks;
@@ -38,7 +41,6 @@ mod tool;
 mod vacuity;
 mod verdict;
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -46,171 +48,43 @@ use std::time::{Duration, Instant};
 
 pub use case::{Command, Lone, Tests, Trial};
 pub use error::TrialError;
-use language::command::{self, Toolbox, split};
+pub use found::{is_of_tests, tested_stem};
+use language::command::{self, Toolbox};
 pub use language::tests_below;
 use language::{Context, Packages, TrialLanguage};
 pub use observe::{Effect, Input, Observed};
 pub use project::Project;
 use project::baseline_cache::CacheFile;
-use project::find::Found;
-use project::lone::{self, Lones};
+use project::lone::Lones;
 use project::projects::Projects;
 use project::runs::{PATIENCE, PATIENCE_WITH_PASS};
 use vacuity::{Checks, Trials};
 pub use verdict::{Assurance, Status, Verdict};
 
-use crate::code::Target;
-use crate::files;
 use crate::language::Language;
 pub use crate::sandbox::{Layer, Limits, Protection, Tier};
 use crate::sandbox::{Sandbox, VARIABLES};
 
-impl Tests {
-    /// The tests of a file. They run in a copy of the project that both files lie in, else in a folder made
-    /// of both.
-    pub fn of_file(program: Option<&Path>, tests: &Path, text: String) -> Self {
-        Self::of(program, tests, text, Vec::new())
-    }
-
-    /// Single tests of a file, as their runner names them; all if empty.
-    fn of(program: Option<&Path>, tests: &Path, text: String, only: Vec<String>) -> Self {
-        if let Some(project) = program.and_then(|program| Project::around(program, Some(tests))) {
-            return Tests::Project(Project { only, ..project });
-        }
-        let folder = lone::folder_of(tests);
-        Tests::Lone(Lone { tests: Some((tests.to_string_lossy().into_owned(), text)), only, folder })
-    }
-
-    /// The examples in the documentation of a program. They run in a copy of its project, else in a folder
-    /// made for it.
-    pub fn of_examples(path: Option<&Path>) -> Self {
-        let project = path.and_then(|path| Project::around(path, Some(path)));
-        project.map_or_else(Self::own_examples, Tests::Project)
-    }
-
-    /// The examples in the documentation of a function, and true if one of them states an expected result; or
-    /// the reason why there are none.
-    pub fn examples(target: &Target) -> Result<(Self, bool), String> {
-        language::examples(target)
-    }
-
-    /// The tests found for a function, the best first, each with its name for the reader and the reason. The
-    /// later ones are for functions that the earlier ones are not sensitive to.
-    pub fn found(target: &Target) -> Vec<(Self, String)> {
-        let Some(path) = target.path.as_deref() else { return Vec::new() };
-        let groups = language::find_tests(target.language, path, &target.name);
-        let names: Vec<_> = groups.iter().flatten().map(|found| found.path.file_name().map(OsStr::to_owned)).collect();
-        let one = |Found { path: tests, why }: Found| {
-            let name = tests.file_name()?;
-            let label = name.to_string_lossy().into_owned();
-            // Of several files of this name, each with its folder.
-            let folder = tests.parent().and_then(Path::file_name).map(OsStr::to_string_lossy);
-            let is_alone = names.iter().flatten().filter(|other| *other == name).count() < 2;
-            let label = folder.filter(|_| !is_alone).map_or(label.clone(), |folder| format!("{folder}/{label}"));
-            if tests.is_dir() {
-                let project = Project::around(path, Some(&tests))?;
-                return Some((Tests::Project(project), format!("{label} ({why})")));
-            }
-            let text = files::text(&tests, files::TEXT).ok()?;
-            Some((Self::of_file(Some(path), &tests, text), format!("{label} ({why})")))
-        };
-        let all = groups.into_iter();
-        all.filter_map(|group| Self::all_of(group.into_iter().filter_map(one).collect())).collect()
-    }
-
-    /// The tests of a function if the user names none: its examples and the tests that were found, and the
-    /// name of those that are tried first.
-    pub fn usual(target: &Target, found: Vec<(Self, String)>) -> Option<(Self, String)> {
-        // If the examples state no expected results, other tests are better.
-        let examples = Self::examples(target).ok().filter(|(_, is_sensitive)| found.is_empty() || *is_sensitive);
-        let mut found = found.into_iter();
-        let examples = examples.map(|(tests, _)| (tests, "doctest".to_owned()));
-        let first = Self::all_of(examples.into_iter().chain(found.next()).collect())?;
-        let mut all: Vec<(Self, String)> = [first].into_iter().chain(found).collect();
-        let label = all[0].1.clone();
-        let is_one = all.len() == 1 && !matches!(all[0].0, Tests::Several(_));
-        Some((if is_one { all.remove(0).0 } else { Self::FirstOf(all) }, label))
-    }
-
-    /// Tests that have to pass together, and their name for the reader; `None` if there are none.
-    fn all_of(mut all: Vec<(Self, String)>) -> Option<(Self, String)> {
-        if all.len() < 2 {
-            return all.pop();
-        }
-        let (tests, names): (Vec<Self>, Vec<String>) = all.into_iter().unzip();
-        Some((Self::Several(tests), names.join(" + ")))
-    }
-
-    /// The tests files with their texts, as far as they can be read.
-    pub fn files(&self) -> Vec<(PathBuf, String)> {
-        match self {
-            Tests::Lone(Lone { tests: Some((name, text)), .. }) => vec![(PathBuf::from(name), text.clone())],
-            Tests::Project(Project { root, tests: Some(tests), .. }) => {
-                let path = root.join(tests);
-                files::text(&path, files::TEXT).map(|text| (path, text)).into_iter().collect()
-            }
-            Tests::Several(all) => all.iter().flat_map(Self::files).collect(),
-            Tests::FirstOf(all) => all.first().map(|(tests, _)| tests.files()).unwrap_or_default(),
-            Tests::Project(_) | Tests::Lone(_) | Tests::Command { .. } => Vec::new(),
-        }
-    }
-
-    /// The name for the reader when a tests file is left out.
-    fn name(&self) -> String {
-        let files = self.files();
-        let name = files.first().and_then(|(path, _)| path.file_name());
-        name.map_or_else(|| "tests".to_owned(), |name| name.to_string_lossy().into_owned())
-    }
-
-    /// The tests that are tried first.
-    pub fn first(&self) -> &Self {
-        match self {
-            Tests::FirstOf(all) => all.first().map_or(self, |(tests, _)| tests),
-            tests => tests,
-        }
-    }
-
-    /// Returns true if they are all tests of a project.
-    fn is_suite(&self) -> bool {
-        matches!(self, Tests::Project(project) if project.is_suite())
-    }
-
-    /// Returns true if some of them run in a copy of the project.
-    pub fn are_in_project(&self) -> bool {
-        match self {
-            Tests::Several(all) => all.iter().any(Self::are_in_project),
-            Tests::FirstOf(all) => all.iter().any(|(tests, _)| tests.are_in_project()),
-            tests => matches!(tests, Tests::Project(_)),
-        }
-    }
-
-    /// A command as the user wrote it, for a file or, if there is none, for a file of this language.
-    pub fn of_command(
-        command: &str,
-        language: Language,
-        file: Option<&Path>,
-        line: Option<usize>,
-    ) -> Result<Self, String> {
-        let ending = language.extensions().first().copied().unwrap_or_default();
-        let lone = || PathBuf::from(format!("candidate.{ending}"));
-        let command = Command { words: split(command)?, file: file.map_or_else(lone, Path::to_path_buf), line };
-        Ok(Tests::Command { command, project: file.and_then(|file| Project::around(file, None)) })
-    }
-}
-
-/// Returns true if the name of a file marks it as tests of a language, or as settings of tests.
-pub fn is_of_tests(language: Language, path: &Path) -> bool {
-    (language::row(language).tests.about)(path).is_some() || Project::is_setting(path)
-}
-
-/// The stem of the file that a tests file is named after, which may be empty; `None` if it is no tests file.
-pub fn tested_stem(language: Language, path: &Path) -> Option<String> {
-    (language::row(language).tests.about)(path)
-}
-
 /// Returns true if a variable of the user's environment is withheld from tests.
 fn is_withheld(name: &str) -> bool {
     std::env::var_os(name).is_some() && !VARIABLES.contains(&name)
+}
+
+/// A sentence for tests that might say more where they can be run.
+fn not_run(tests: &Tests, verdict: &Result<Verdict, TrialError>) -> Option<String> {
+    let why = match verdict {
+        Ok(verdict) => verdict.is_unheard.then(|| verdict.message.clone())?,
+        // Those are named where they are left out.
+        Err(TrialError::Limit(_)) => return None,
+        Err(error) => error.is_of_tests().then(|| error.to_string())?,
+    };
+    Some(format!("{} is not run: {why}", tests.name()))
+}
+
+/// Returns true if tests are examples in documentation that the project's runner does not run.
+fn are_beside(trial: &Trial, tests: &Tests) -> bool {
+    let are_examples = matches!(tests, Tests::Project(project) if project.tests.as_ref() == Some(&project.file));
+    are_examples && !language::runs_examples(trial.language, trial.file.as_deref())
 }
 
 /// Time limit factor of the tests that were found: after it no further ones are tried.
@@ -364,32 +238,43 @@ impl Runner {
         let at = self.context(cancel)?;
         let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial, false) };
         let (mut best, mut others): (Option<Result<Verdict, TrialError>>, Vec<String>) = Default::default();
-        let (begun, mut hit) = (Instant::now(), None);
+        let (begun, mut hit, mut left_out) = (Instant::now(), None, Vec::new());
+        let mut unheard: Vec<String> = Vec::new();
         for (place, (tests, label)) in all.iter().enumerate() {
-            if place > 0 && begun.elapsed() > trial.limits.wall * PATIENCE_WITH_GROUPS {
+            let is_late = begun.elapsed() > trial.limits.wall * PATIENCE_WITH_GROUPS;
+            if place > 0 && is_late && !are_beside(trial, tests) {
                 others.push("further ones, which were not tried: the time was up".to_owned());
                 break;
             }
             let at = at.with_patience(&trial.tests, place);
             let verdict = self.judge(&at, &Trial { tests: tests.clone(), ..trial.clone() }, true);
+            // Examples are no word of a runner that is not there.
+            let are_alone =
+                !unheard.is_empty() && are_beside(trial, tests) && verdict.as_ref().is_ok_and(Verdict::has_passed);
+            let verdict = if are_alone { Ok(Verdict::not_run("")) } else { verdict };
             let verdict = if place == 0 { verdict } else { verdict.map(|verdict| verdict.of_other_tests(label)) };
             if let Err(error @ TrialError::Limit(_)) = &verdict {
                 hit = Some(error.to_string());
+                left_out.push(format!("{} left out: {error}", tests.name()));
             }
             let (is_sensitive, has_passed) = match &verdict {
                 Ok(verdict) => (verdict.status != Status::NotRun && !verdict.is_partial, verdict.has_passed()),
                 Err(error) => (!error.is_of_tests(), false),
             };
             if at.is_cancelled() || is_sensitive && !has_passed {
-                return verdict;
+                return verdict.map(|verdict| verdict.without_tests(&left_out));
             }
             if is_sensitive {
-                return verdict.map(|passed| self.confirmed(&at, trial, &all[place + 1..], passed));
+                let confirmed = |passed| self.confirmed(&at, trial, &all[place + 1..], passed);
+                return verdict.map(|passed| confirmed(passed).without_tests(&left_out).despite(&unheard));
             }
-            if place > 0 {
+            if are_alone {
+                others.push(format!("{label}, which passes"));
+            } else if place > 0 {
                 let why = verdict.as_ref().err().map(|why| format!(": {why}")).unwrap_or_default();
                 others.push(format!("{label}{why}"));
             }
+            unheard.extend(not_run(tests, &verdict));
             // Tests that are sensitive to one body are better than vacuous ones.
             let passed_before = best.as_ref().is_some_and(|best| best.as_ref().is_ok_and(Verdict::has_passed));
             if best.is_none() || (has_passed && !passed_before) {
@@ -398,6 +283,7 @@ impl Runner {
         }
         let best = best.unwrap_or_else(|| Ok(Verdict::not_run("there are no tests")))?;
         if best.has_passed() {
+            let best = best.despite(&unheard);
             return Ok(match hit {
                 Some(hit) => best.beside_limit(&hit),
                 None => best,
@@ -407,9 +293,21 @@ impl Runner {
     }
 
     /// A pass, unless the other tests that were found fail with the candidate: all tests of the project, of which
-    /// those count that call the function, or else the further files one after another while there is time.
+    /// those count that call the function, or else the further files one after another while there is time. An
+    /// example that fails and that the project's runner does not run is a mark of the pass.
     fn confirmed(&self, at: &Context, trial: &Trial, others: &[(Tests, String)], passed: Verdict) -> Verdict {
         let at = &Context { patience: PATIENCE_WITH_PASS, ..*at };
+        let is_of_code = |verdict: &Verdict| verdict.failed.is_some() && !verdict.is_of_machine(is_withheld);
+        let (passed, others) = match others {
+            [(examples, _), others @ ..] if are_beside(trial, examples) => {
+                let examples = Trial { tests: examples.clone(), ..trial.clone() };
+                let verdict = self.compared(at, &examples, true, false).ok().filter(is_of_code);
+                let but = "an example in its documentation fails, which your runner does not run";
+                let mark = verdict.map(|failed| format!("{but}: {}", failed.message));
+                (passed.despite(mark.as_slice()), others)
+            }
+            others => (passed, others),
+        };
         let suite = others.iter().find(|(tests, _)| tests.is_suite());
         let others = suite.map_or(others, std::slice::from_ref);
         let begun = Instant::now();
@@ -424,8 +322,7 @@ impl Runner {
             let trial = Trial { tests: tests.clone(), ..trial.clone() };
             // Tests that cannot be run, or take too long, leave the pass as it is.
             let Ok(verdict) = self.compared(at, &trial, true, false) else { continue };
-            let is_of_code = verdict.failed.is_some() && !verdict.is_of_machine(is_withheld);
-            if is_of_code || verdict.status == Status::Tampered {
+            if is_of_code(&verdict) || verdict.status == Status::Tampered {
                 return verdict.of_other_tests(label);
             }
         }
@@ -444,10 +341,11 @@ impl Runner {
         let trials = Trials { run: &run, is_cut: &is_cut, cache_file: &|trial| self.cache_file(at, trial) };
         let excused = |trial: &Trial| self.checks.excuse(trial, run(trial)?, &trials);
         let mut held = trial.clone();
-        let mut hit = None;
+        let (mut hit, mut unheard) = (None, Vec::new());
         let verdict = match &trial.tests {
             Tests::Several(all) => {
                 let (mut sensitive, mut left_out) = (Vec::new(), Vec::new());
+                let unheard = &mut unheard;
                 let verdict = Verdict::of_all(all.iter().map(|tests| {
                     let verdict = match excused(&Trial { tests: tests.clone(), ..trial.clone() }) {
                         Err(error) if are_found && error.is_of_tests() => {
@@ -459,6 +357,7 @@ impl Runner {
                         }
                         other => other,
                     };
+                    unheard.extend(not_run(tests, &verdict));
                     let is_sensitive = verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::NotRun);
                     sensitive.extend(is_sensitive.then(|| tests.clone()));
                     verdict
@@ -469,7 +368,7 @@ impl Runner {
             }
             _ => excused(trial)?,
         };
-        let verdict = verdict.marked(&marks::of(trial));
+        let verdict = verdict.marked(&marks::of(trial)).despite(&unheard);
         let verdict = if is_held { self.checks.hold(&held, verdict, &trials)? } else { verdict };
         Ok(match hit {
             Some(hit) => verdict.beside_limit(&hit),

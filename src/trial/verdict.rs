@@ -108,6 +108,10 @@ pub struct Verdict {
     /// True if the tests pass with one of the vacuity bodies as well.
     #[serde(skip)]
     pub is_partial: bool,
+    /// True if the tests might say more where they can be run: their runner, a package, or something that they
+    /// want of the machine is missing.
+    #[serde(skip)]
+    pub is_unheard: bool,
     /// The bodies that the tests are known to fail with.
     #[serde(skip)]
     pub noticed: Noticed,
@@ -141,6 +145,7 @@ impl Verdict {
             tests: None,
             failed: None,
             is_partial: false,
+            is_unheard: false,
             noticed: Noticed::Unknown,
         }
     }
@@ -179,6 +184,17 @@ impl Verdict {
     pub(super) fn marked(mut self, found: &[SuspiciousUse]) -> Self {
         self.assurance.marks =
             found.iter().map(|used| clean_line(&used.sentence(), COLUMNS)).take(MOST_MARKS).collect();
+        self
+    }
+
+    /// Marks a pass with other tests that say no such thing, a sentence each.
+    #[must_use]
+    pub(super) fn despite(mut self, others: &[String]) -> Self {
+        if self.has_passed() {
+            let others = others.iter().map(|other| clean_line(other, COLUMNS));
+            self.assurance.marks.splice(0..0, others).for_each(drop);
+            self.assurance.marks.truncate(MOST_MARKS);
+        }
         self
     }
 
@@ -225,7 +241,10 @@ impl Verdict {
     pub fn unreached(function: Option<&str>, failure: Option<&str>) -> Self {
         let function = function.unwrap_or("the function");
         match failure {
-            Some(why) => Self::not_run(&format!("the tests fail without calling `{function}`: {why}")),
+            Some(why) => {
+                let message = format!("the tests fail without calling `{function}`: {why}");
+                Self { is_unheard: true, ..Self::not_run(&message) }
+            }
             None => Self::not_run("").vacuous(function),
         }
     }
@@ -325,7 +344,8 @@ impl Verdict {
             _ => "the tests cannot be run without the candidate either",
         };
         let message = format!("{so}: {}", self.message);
-        Self { status: Status::NotRun, message: clean_line(&message, COLUMNS), ..self }
+        let is_unheard = self.status != Status::Failed;
+        Self { status: Status::NotRun, message: clean_line(&message, COLUMNS), is_unheard, ..self }
     }
 }
 
@@ -356,6 +376,7 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
             checks: checks(report),
         }),
         failed: failed.map(|test| (test.name.clone(), test.why.clone())),
+        is_unheard: evidence.missing.is_some(),
         noticed: evidence.noticed,
         ..Verdict::not_run(&message)
     })

@@ -93,12 +93,51 @@ fn tests_are_found_and_named() {
     world.file("numbers_of_mine/tests/test_other.py", "assert 1 == 2\n");
     world.file("numbers_of_mine/tests/test_right.py", "from right import double\nassert double(2) == 4\n");
     let verdict = world.run(&["test", &file, "--json"]).code(0).json();
-    assert_eq!(verdict["tests"], "doctest + test_right.py (named after right.py, calls double)");
+    assert_eq!(verdict["tests"], TESTS_OF_RIGHT);
     let done = world.run(&["test", &format!("{file}:double")]).code(0);
-    assert!(done.out.contains("tests: doctest + test_right.py"), "{}", done.out);
+    assert!(done.out.contains("tests: test_right.py"), "{}", done.out);
     world.file("numbers_of_mine/tests/test_right.py", "from right import double\nassert double(2) == 5\n");
     let done = world.run(&["test", &file]).code(1);
     assert!(done.out.starts_with("FAIL: double(2) gave 4, expected 5"), "{}", done.out);
+}
+
+/// Examples in documentation that the project's runner does not run are a mark of a pass. They decide where
+/// it runs them, and where its tests say nothing.
+#[test]
+fn examples_decide_where_the_runner_runs_them() {
+    let world = World::new();
+    let text = "def double(x):\n    \"\"\"\n    >>> double(2)\n    5\n    \"\"\"\n    return 2 * x\n";
+    let double = format!("{}:double", world.file("mine/right.py", text));
+    world.file("mine/setup.cfg", "");
+    world.file("mine/test_right.py", "from right import double\n\n\ndef test_it():\n    assert double(2) == 4\n");
+    let verdict = world.run(&["test", &double, "--json"]).code(0).json();
+    assert_eq!(verdict["tests"], TESTS_OF_RIGHT);
+    let mark = "an example in its documentation fails, which your runner does not run: double(2) gave 4, expected 5";
+    assert_eq!(verdict["assurance"]["marks"][0], mark, "{verdict}");
+    let run = "[tool:pytest]\naddopts = --doctest-modules\n";
+    world.file("mine/setup.cfg", run);
+    let verdict = world.run(&["test", &double, "--json"]).code(1).json();
+    assert_eq!(verdict["tests"], format!("doctest + {TESTS_OF_RIGHT}"));
+    world.file("mine/setup.cfg", "");
+    world.file("mine/test_right.py", "from right import double\n\n\ndef test_it():\n    assert double\n");
+    let done = world.run(&["test", &double]).code(1);
+    assert!(done.out.contains("double(2) gave 4, expected 5"), "{}", done.out);
+    // Tests that cannot be run might say more.
+    world.file("mine/right.py", text.replace("5\n", "4\n"));
+    world.run(&["test", &double]).code(0);
+    let needs = "import no_such_package\nfrom right import double\n\n\ndef test_it():\n    assert double(2) == 4\n";
+    world.file("mine/test_right.py", needs);
+    let verdict = world.run(&["test", &double, "--json"]).code(1).json();
+    let why = verdict["message"].as_str().unwrap();
+    assert!(
+        verdict["status"] == "not_run" && why.contains("no_such_package") && why.contains("doctest, which passes"),
+        "{why}"
+    );
+    let other = "from right import double\n\n\ndef test_it():\n    assert double(3) == 6\n";
+    world.file("mine/test_pair.py", other);
+    let verdict = world.run(&["test", &double, "--json"]).code(0).json();
+    let mark = verdict["assurance"]["marks"][0].as_str().unwrap();
+    assert!(mark.starts_with("test_right.py is not run: ") && mark.contains("no_such_package"), "{mark}");
 }
 
 /// Of tests that speak of a function some only seem to be about it.

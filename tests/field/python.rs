@@ -192,7 +192,7 @@ fn tests_that_fail_anyway_that_take_too_long_and_that_never_reach_the_function()
         target: "pkg/code.py:f",
         tests: &[],
         right: "    return twice(x)\n",
-        passes: "1 test (left out, as they fail without calling the function: test_code.Code.test_that_fails_anyway)",
+        passes: "1 test (left out, as they fail without calling the function: test_code.Code.test_that_fails_anyway; test_code.Code.test_that_fails_anyway says AssertionError: 4 != 5",
         wrong: WRONG,
     });
     let said = field.test("other/code.py:g", &["--tests", "other/test_code.py"]).code(1).json();
@@ -233,6 +233,47 @@ fn tests_that_a_package_gathers_under_other_names() {
         right: "    return sum(numbers) / len(numbers)\n",
         passes: "1 test",
         wrong: &[("    return sum(numbers)\n", "test.gauge.Middle.test_middle: AssertionError: 4 != 2")],
+    });
+}
+
+/// Modules keep its results, which tests look at without a call.
+#[test]
+fn constants_that_it_makes() {
+    let Some(runner) = python_and_git().filter(|_| has_pytest()) else { return };
+    let mut field = Field::in_git(runner, include_str!("projects/constants.txt"), &[], &[]);
+    field.holds(&Function {
+        target: "app/table.py:squares",
+        tests: &[],
+        right: "    return [n * n for n in range(count)]\n",
+        passes: "4 tests",
+        wrong: &[
+            (
+                "    return [n * n for n in range(count) if n != 3] + [7]\n",
+                "tests/test_table.py::test_one: assert [0, 7] == [0]",
+            ),
+            ("    return [0, 1, 9, 4, 16][:count]\n", "tests/test_table.py::test_place: assert 9 == 4"),
+            ("    return [0, 1, 4, 9, 15][:count]\n", "tests/test_table.py::test_is_square: assert False"),
+            (
+                "    return [0, 2, 4, 9, 16][:count]\n",
+                "tests/test_table.py::test_all: assert [0, 2, 4, 9, 16] == [0, 1, 4, 9, 16]",
+            ),
+        ],
+    });
+    field.holds(&Function {
+        target: "app/title.py:joined",
+        tests: &[],
+        right: "    return \", \".join(words)\n",
+        passes: "4 tests",
+        wrong: &[
+            (
+                "    return ', '.join(words[:2]) if words[1:] != ['b'] else 'a'\n",
+                "tests/test_title.py::test_end: AssertionError: assert False",
+            ),
+            (
+                "    return ' and '.join(words)\n",
+                "tests/test_title.py::test_title: AssertionError: assert 'Of tea and milk' == 'Of tea, milk'",
+            ),
+        ],
     });
 }
 

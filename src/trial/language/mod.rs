@@ -48,6 +48,11 @@ pub fn tests_below(language: Language, folder: &Path, function: Option<&str>) ->
     below(language, row(language).tests, folder, function)
 }
 
+/// See [`LanguageRow::runs_examples`]. False for a program without a place on disk.
+pub fn runs_examples(language: Language, file: Option<&Path>) -> bool {
+    file.is_some_and(row(language).runs_examples)
+}
+
 /// See [`LanguageRow::examples`].
 pub fn examples(target: &Target) -> Result<(Tests, bool), String> {
     (row(target.language).examples)(target)

@@ -46,6 +46,8 @@ pub struct LanguageRow {
     /// The examples in the documentation of a function as tests, and true if one of them states an expected
     /// result; or the reason why there are none.
     pub examples: fn(&Target) -> Result<(Tests, bool), String>,
+    /// Returns true if the runner of a file's project runs the examples in its documentation with its tests.
+    pub runs_examples: fn(&Path) -> bool,
     /// Opens the implementation.
     pub open: fn() -> Box<dyn TrialLanguage>,
 }

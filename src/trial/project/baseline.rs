@@ -5,6 +5,10 @@ use std::time::Duration;
 
 use crate::trial::evidence::{Outcome, TestEnd};
 use crate::trial::judge::record::Names;
+use crate::untrusted::clean_line;
+
+/// Most columns of the reason of a test that is left out.
+const COLUMNS: usize = 120;
 
 /// The result of a run that came to an end, and its duration.
 pub type Seen = Option<(Names, Duration)>;
@@ -44,7 +48,7 @@ impl Baseline {
         for test in first {
             if after.get(&test.name) != Some(&test.outcome) {
                 baseline.flaky.push(test.name.clone());
-            } else if test.outcome != Outcome::Skipped {
+            } else if test.outcome != Outcome::Skipped && !test.is_hook() {
                 baseline.wanted.push(test.name.clone());
             }
         }
@@ -78,6 +82,7 @@ impl Baseline {
         let is_idle = counts
             && !first.tests.is_empty()
             && reached.is_empty()
+            && !first.tests.iter().any(TestEnd::is_hook)
             && !wanted.iter().any(|name| failed.contains_key(name));
         let failed = failed.into_iter().filter(|(name, why)| again.get(name) == Some(why)).collect();
         Self { wanted, broken, failed, reached, is_idle, notices, changed, ..baseline }
@@ -135,7 +140,10 @@ impl Baseline {
             (!names.is_empty())
                 .then(|| format!("left out, as they {why}: {}{more}", names[..names.len().min(3)].join(", ")))
         };
-        let parts = [named(&self.flaky, "are flaky"), named(&self.broken, "fail without calling the function")];
+        let said = || Some((self.broken.first()?, self.failed.get(self.broken.first()?)?));
+        let said = said().filter(|(_, why)| !why.is_empty());
+        let said = said.map(|(name, why)| format!("{name} says {}", clean_line(why, COLUMNS)));
+        let parts = [named(&self.flaky, "are flaky"), named(&self.broken, "fail without calling the function"), said];
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 }
@@ -165,6 +173,11 @@ mod tests {
         assert_eq!(baseline.flaky, ["b", "d", "e"]);
         assert_eq!(baseline.remark(), "left out, as they are flaky: b, d, e");
         assert_eq!(Baseline::of(Some(&one), None), Baseline::default());
+        // It fails without the candidate alone.
+        let with_hook = tests(&[("f > (unnamed)", Failed), ("b", Passed)]);
+        assert_eq!(Baseline::of(Some(&with_hook), Some(&with_hook)).wanted, ["b"]);
+        let names = Names { tests: with_hook, reached: Some(Vec::new()), ..Names::default() };
+        assert!(!Baseline::without_body(Some(&names), None).is_idle);
     }
 
     #[test]

@@ -66,7 +66,10 @@ impl Marks {
 const MOST_CALLS: usize = 3;
 
 /// Most files that are tried after the first ones, if those are not sensitive to the function.
-const MOST_SPARE: usize = 3;
+const MOST_SPARE: usize = 8;
+
+/// As many where all tests of the project follow them.
+const MOST_SPARE_BEFORE_ALL: usize = 3;
 
 /// Most further files of the package, which are tried last, together.
 const MOST_REST: usize = 6;
@@ -107,7 +110,8 @@ pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Ve
     let mut seen: HashSet<&Path> = first.iter().map(|file| file.path.as_path()).collect();
     let package = search.package_of(&first);
     seen.extend(package.iter().flat_map(|folder| search.files_in(folder)));
-    let spare = rated.iter().filter(|file| seen.insert(&file.path)).take(MOST_SPARE).map(|file| vec![file]);
+    let most = if marks.tells_callers { MOST_SPARE_BEFORE_ALL } else { MOST_SPARE };
+    let spare = rated.iter().filter(|file| seen.insert(&file.path)).take(most).map(|file| vec![file]);
     let groups = [first.clone()].into_iter().chain(spare).filter(|group| !group.is_empty());
     let found = |file: &Rated| Found { path: search.root.join(&file.path), why: search.why(file) };
     let mut groups: Vec<Vec<Found>> = groups.map(|group| group.into_iter().map(found).collect()).collect();
@@ -577,5 +581,25 @@ mod tests {
             groups.iter().map(|group| group.iter().map(|f| f.path.file_name().unwrap()).collect()).collect();
         let expected = [vec!["test_all.py", "test_numbers.py"], vec!["test_other.py"], vec!["tests"]];
         assert_eq!(groups, expected, "one each after the first, and all");
+    }
+
+    /// Any of them may be the one that notices.
+    #[test]
+    fn many_files_that_call_it_are_tried_one_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(folder.path()).unwrap();
+        crate::files::write_all(&root, [("pyproject.toml", ""), ("m.py", "def g(x):\n    return x\n")]);
+        for number in 0..10 {
+            let path = format!("tests/test_{number}.py");
+            crate::files::write_all(&root, [(&*path, "def test():\n    assert g(1)\n")]);
+        }
+        let count = |marks| {
+            super::find(Language::Python, marks, &root.join("m.py"), "g")
+                .iter()
+                .filter(|group| group[0].why.contains("calls g"))
+                .count()
+        };
+        assert_eq!(count(Marks { tells_callers: false, ..MARKS }), 1 + MOST_SPARE);
+        assert_eq!(count(MARKS), 1 + MOST_SPARE_BEFORE_ALL, "all are run together behind these");
     }
 }

@@ -259,7 +259,9 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             let copy = self.copy(programs.without)?;
             let request = RunRequest { only: &project.only, ends: Ends::LastTest };
             let (run, nonce) = (self.once)(Of::Baseline(&copy), request, long)?;
-            let taken = Limits { wall: Duration::from_secs(run.elapsed.as_secs()).min(long.wall), ..long };
+            // It may have ended before the limit, as nothing worked any more.
+            let tenths = u64::try_from(run.elapsed.as_millis() / 100).unwrap_or(u64::MAX);
+            let taken = Limits { wall: Duration::from_millis(tenths.saturating_mul(100)).min(long.wall), ..long };
             if let Some((_, hit)) = limit(run.ended, &taken) {
                 let flag = raised_by(run.ended).map(|flag| format!("; raise it with {flag}"));
                 let hit = hit + &flag.unwrap_or_default();

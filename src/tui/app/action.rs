@@ -470,7 +470,7 @@ impl State {
         }
         if let Testing::Done(verdict) = run.testing(index) {
             let is_marked = verdict.is_marked() && run.testing(index).passed();
-            return is_marked.then(|| [format!("{name} passes, and its code is marked."), verdict.words()]);
+            return is_marked.then(|| [format!("{name} passes, and is marked."), verdict.words()]);
         }
         let agreement = run.agreement.as_ref()?;
         let is_broken = agreement.standing(index)?.is_broken;

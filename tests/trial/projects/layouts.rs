@@ -99,6 +99,33 @@ fn a_package_that_is_installed_to_be_edited_is_that_of_the_copy() {
     }
 }
 
+/// Packages beside the project that are installed to be edited are read where they lie.
+#[test]
+fn a_package_beside_the_project_that_is_installed_to_be_edited_is_read() {
+    let Some(runner) = python_and_git() else { return };
+    let beside = tempfile::tempdir().unwrap();
+    fs::create_dir_all(beside.path().join("lib/beside")).unwrap();
+    fs::write(beside.path().join("lib/beside/__init__.py"), HELPER).unwrap();
+    let lib = beside.path().canonicalize().unwrap().join("lib");
+    let path = format!("{}\n", lib.display());
+    let finder = format!(
+        "import sys, importlib.util\n\nMAPPING = {{'beside': '{}/beside'}}\n\n\nclass Finder:\n    @classmethod\n    \
+         def find_spec(cls, name, path=None, target=None):\n        if name in MAPPING:\n            \
+         return importlib.util.spec_from_file_location(name, MAPPING[name] + '/__init__.py')\n\n\nsys.meta_path.append(Finder)\n",
+        lib.display()
+    );
+    let code = "from beside import twice\n\n\ndef f(x):\n    return twice(x)\n";
+    let tests = "import unittest\n\nfrom code_of_mine import f\n\n\nclass T(unittest.TestCase):\n    def test_f(self):\n        \
+                 self.assertEqual(f(3), 6)\n";
+    for packages in
+        [&[("beside.pth", &*path)][..], &[("beside_finder.py", &*finder), ("beside.pth", "import beside_finder\n")]]
+    {
+        let mut place = Place::new(&[SETTINGS, ("code_of_mine.py", code), ("tests/test_code.py", tests)]);
+        prepare(&place, Some(".venv"), packages);
+        expect(&runner, &mut place, "code_of_mine.py", "tests/test_code.py");
+    }
+}
+
 /// Facts of an installation: a package that asks for its version can be loaded without one.
 #[test]
 fn a_project_that_is_not_installed_finds_its_version_and_what_it_adds_to_itself() {

@@ -65,8 +65,9 @@ fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
         "test('own', () => {\n  throw new Error('no server');\n});\ntest('more', () => assert.equal(twice(1), 3));\n";
     let place_of_own = place(own);
     let verdict = judge(&place_of_own, RIGHT);
-    let left_out = "4 tests (left out, as they fail without calling the function: own, more)";
-    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, left_out), "{}", verdict.output);
+    let left_out = "(left out, as they fail without calling the function: own, more; own says no server";
+    let is_said = verdict.message.starts_with(&format!("4 tests {left_out}"));
+    assert!(verdict.has_passed() && is_said, "{}: {}", verdict.message, verdict.output);
     let verdict = judge(&place_of_own, &wrong);
     assert!(verdict.status == Status::Failed && verdict.message.contains("f > doubles"), "{}", verdict.message);
     // It only looks at what another one has left.
@@ -83,8 +84,7 @@ fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
     let swallows = "test('swallows', () => {\n  let found = false;\n  try { found = f(5) === 11; } catch {}\n  assert.ok(found, 'not found');\n});\n";
     let place_of_both = place(&format!("{own}{swallows}"));
     let verdict = judge(&place_of_both, RIGHT);
-    let message = "(left out, as they fail without calling the function: own, more)";
-    let is_said = verdict.message.starts_with("swallows: not found") && verdict.message.ends_with(message);
+    let is_said = verdict.message.starts_with("swallows: not found") && verdict.message.contains(left_out);
     assert!(verdict.status == Status::Failed && is_said, "{}", verdict.message);
     let verdict = judge(&place_of_both, &wrong);
     assert!(verdict.status == Status::Failed && verdict.message.contains("f > doubles"), "{}", verdict.message);
@@ -100,6 +100,44 @@ fn a_test_whose_framework_catches_what_the_function_raises_judges_it() {
         let (stub, broken) = (Some(STUB.to_owned()), RIGHT.replace("return twice(x)", broken));
         let verdict = place.judge(&runner, &Trial { stub, ..trial(Language::JavaScript, &broken, tests.clone()) });
         assert!(verdict.status == Status::Failed && verdict.message.starts_with("answers: "), "{}", verdict.message);
+    }
+}
+
+/// Without the function the hook fails, and the tests behind it do not run; a runner may name the hook or the
+/// suite in their place.
+#[test]
+fn a_hook_that_calls_the_function_stands_for_its_tests() {
+    let Some(runner) = node() else { return };
+    let hook = "describe('hook', () => {\n  let found;\n  HOOK(() => { found = f(5); });\n  it('is right', () => assert.equal(found, 10));\n  \
+                describe('inner', () => { it('is there', () => assert.ok(found)); });\n});\n";
+    let head = "import assert from 'node:assert';\nimport { f } from '../src/f.js';\n";
+    let runners = [
+        ("node --test", "import { before, describe, it } from 'node:test';\n", "before"),
+        ("mocha", "", "before"),
+        ("vitest", "import { beforeAll, describe, it } from 'vitest';\n", "beforeAll"),
+        ("bun test", "import { beforeAll, describe, it } from 'bun:test';\n", "beforeAll"),
+    ];
+    for (script, words, name) in runners {
+        let program = script.split(' ').next().expect("a program");
+        if !has(program, &["--version"], program) {
+            continue;
+        }
+        let tests = format!("{head}{words}{}", hook.replace("HOOK", name));
+        let settings = PACKAGE.1.replace("node --test", script);
+        let place = Place::new(&[("package.json", &settings), HELPER, ("src/f.js", STUB), ("test/f.test.js", &tests)]);
+        let judge = |program: &str| {
+            let tests = place.tests("src/f.js", "test/f.test.js");
+            place.judge(&runner, &Trial { stub: Some(STUB.to_owned()), ..trial(Language::JavaScript, program, tests) })
+        };
+        let right = judge(RIGHT);
+        assert_eq!((right.status, right.message.as_str()), (Status::Passed, "2 tests"), "{script}: {}", right.output);
+        let wrong = judge(&RIGHT.replace("twice(x)", "twice(x) + 1"));
+        let is_said = wrong.message.starts_with("hook > is right: ");
+        assert!(wrong.status == Status::Failed && is_said, "{script}: {}", wrong.message);
+        let raises = judge(&RIGHT.replace("return twice(x)", "throw new Error('no such number')"));
+        let is_said = raises.message.contains("no such number");
+        let is_failed = [Status::Failed, Status::Error].contains(&raises.status);
+        assert!(is_failed && is_said, "{script}: {}", raises.message);
     }
 }
 

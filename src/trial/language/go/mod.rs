@@ -54,6 +54,7 @@ pub const ROW: LanguageRow = LanguageRow {
         ..Marks::NONE
     },
     examples: no_examples,
+    runs_examples: |_| true,
     open: || {
         Box::new(Go { tool: Lookup::new(&RECIPE), builds: BuildCache::default(), folders: BuildFolders::default() })
     },

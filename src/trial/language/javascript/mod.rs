@@ -59,6 +59,7 @@ pub const ROW: LanguageRow = LanguageRow {
         ..Marks::NONE
     },
     examples: no_examples,
+    runs_examples: |_| true,
     open: || Box::new(JavaScript(Tools::default())),
 };
 

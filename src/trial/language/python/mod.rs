@@ -45,8 +45,19 @@ pub const ROW: LanguageRow = LanguageRow {
         let none = || format!("the docstring of {} has no >>> examples", target.name);
         target.has_doctests().then(|| (own(), target.has_telling_doctests())).ok_or_else(none)
     },
+    runs_examples,
     open: || Box::new(Python { tool: Lookup::new(&RECIPE), preferred: OnceLock::new(), chosen: Mutex::default() }),
 };
+
+/// Returns true if settings or a `conftest.py` above the file speak of doctest.
+fn runs_examples(file: &Path) -> bool {
+    let Ok(file) = file.canonicalize() else { return false };
+    let Some(folder) = file.parent() else { return false };
+    let root = Project::folders(folder).map_or_else(|| folder.to_path_buf(), |(root, _)| root);
+    let folders = folder.ancestors().take_while(|folder| folder.starts_with(&root));
+    let mut files = folders.flat_map(|folder| SETTINGS.iter().chain(&["conftest.py"]).map(|name| folder.join(name)));
+    files.any(|file| files::text(&file, files::TEXT).is_ok_and(|text| text.contains("doctest")))
+}
 
 /// Returns true for a file of a folder of tests that holds some under another name. The package imports them.
 fn gathers(path: &Path, text: &str) -> bool {
@@ -63,12 +74,22 @@ const RECIPE: Recipe = Recipe {
     oldest: (3, 8),
     place: |places| {
         let (program, folders) = places.split_first()?;
-        Some((program.to_path_buf(), folders.iter().map(|folder| folder.to_path_buf()).collect()))
+        let (own, more) = folders.split_at(OWN_FOLDERS.min(folders.len()));
+        let more = more.iter().filter(|path| !own.iter().any(|folder| path.starts_with(folder)));
+        Some((program.to_path_buf(), own.iter().chain(more).map(|path| path.to_path_buf()).collect()))
     },
 };
 
+/// The folders of a Python that [`QUESTION`] asks for first.
+const OWN_FOLDERS: usize = 5;
+
+/// Its folders, and those of packages that are installed to be edited: search paths, and tables of finders.
 const QUESTION: &str = "import os, sys; print('%d %d' % sys.version_info[:2]); print(sys.executable); \
-    [print(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, os.path.dirname(os.__file__))]";
+    [print(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, os.path.dirname(os.__file__))]; \
+    homes = [vars(sys.modules.get(getattr(f, '__module__', type(f).__module__)) or sys) for f in sys.meta_path]; \
+    tables = [h.get('MAPPING') for h in homes] + [getattr(f, '_redirections', None) for f in sys.meta_path]; \
+    places = [str(p) for t in tables if isinstance(t, dict) for p in t.values()]; \
+    [print(p) for p in sys.path + places + [p + '.py' for p in places] if os.path.isabs(p) and os.path.exists(p)]";
 
 /// The Pythons of this machine.
 #[derive(Debug)]
@@ -102,18 +123,29 @@ impl Python {
         if let Some(known) = chosen.get(&key) {
             return Ok(Arc::clone(known));
         }
-        if let Some(program) = self.preferred.get() {
-            let new = Arc::new(Chosen::new(named(program)?));
-            chosen.insert(key, Arc::clone(&new));
-            return Ok(new);
+        let mut tool = if let Some(program) = self.preferred.get() {
+            named(program)?
+        } else {
+            let own = environment::interpreters(project.as_ref().map(|(root, package)| (&**package, &**root)));
+            let own = own.into_iter().find_map(|(path, why)| Some(Tool { why, ..RECIPE.at(&path)?.ok()? }));
+            own.map_or_else(|| self.tool.get().cloned(), Ok)?
+        };
+        if let Some((root, _)) = &project {
+            hide(root, &mut tool);
         }
-        let own = environment::interpreters(project.as_ref().map(|(root, package)| (&**package, &**root)));
-        let own = own.into_iter().find_map(|(path, why)| Some(Tool { why, ..RECIPE.at(&path)?.ok()? }));
-        let tool = own.map_or_else(|| self.tool.get().cloned(), Ok)?;
         let new = Arc::new(Chosen::new(tool));
         chosen.insert(key, Arc::clone(&new));
         Ok(new)
     }
+}
+
+/// Takes the project's own folders from what a Python reads, but for its environment: its packages are read in
+/// the copy. So are folders that the project lies in.
+fn hide(root: &Path, tool: &mut Tool) {
+    let environment = tool.folder().parent().map(Path::to_path_buf);
+    let is_of_environment = |path: &Path| environment.as_ref().is_some_and(|folder| path.starts_with(folder));
+    let is_of_project = |path: &Path| path.starts_with(root) || root.starts_with(path);
+    tool.readable.retain(|path| is_of_environment(path) || !is_of_project(path));
 }
 
 /// The Python that the user has named, or a sentence why it cannot be used.
@@ -208,6 +240,9 @@ fn about(path: &Path) -> Option<String> {
     about.or_else(|| ["test", "tests"].contains(&stem).then_some("")).map(str::to_owned)
 }
 
+/// Files with pytest's settings.
+const SETTINGS: &[&str] = &["pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg"];
+
 /// Name patterns of tests files in pytest's settings in a folder.
 fn named_by_settings(folder: &Path) -> Vec<String> {
     let value = |name: &&str| {
@@ -218,7 +253,7 @@ fn named_by_settings(folder: &Path) -> Vec<String> {
         let more = lines.take_while(|line| !line.contains('=') && !line.starts_with('['));
         Some(more.fold(first, |value, line| value + "\n" + line))
     };
-    let Some(value) = ["pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"].iter().find_map(value) else {
+    let Some(value) = SETTINGS.iter().find_map(value) else {
         return Vec::new();
     };
     let words = value.split(|c: char| c.is_whitespace() || "\"',[]".contains(c));
@@ -228,6 +263,16 @@ fn named_by_settings(folder: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_python_does_not_read_the_project_itself() {
+        let readable =
+            ["/a/p/.venv/lib", "/a/p/src", "/a", "/a/p", "/a/other/lib", "/usr/lib/python3"].map(PathBuf::from);
+        let program = PathBuf::from("/a/p/.venv/bin/python");
+        let mut tool = Tool { program, version: (3, 11), readable: readable.to_vec(), why: String::new() };
+        hide(Path::new("/a/p"), &mut tool);
+        assert_eq!(tool.readable, ["/a/p/.venv/lib", "/a/other/lib", "/usr/lib/python3"].map(PathBuf::from));
+    }
 
     #[test]
     fn settings_of_pytest_name_tests_files() {

@@ -139,6 +139,11 @@ fn cache_with(
     own_names: &BTreeSet<String>,
 ) -> Option<BaselineCache> {
     let ((major, minor), shown) = (python.version, python.shown());
+    // Packages that the user edits elsewhere may change without a trace in the times of their folders.
+    let is_own = |path: &PathBuf| path.is_file() || path.join("bin").is_dir() || path.join("os.py").is_file();
+    if !python.readable.iter().all(is_own) {
+        return None;
+    }
     // Of the user's text only what the driver gets: another body changes nothing.
     let examples = project.tests.as_ref().filter(|tests| **tests == project.file);
     let own = examples.map_or_else(|| format!("{own_names:?}"), |_| trial.own_text().to_owned());

@@ -52,6 +52,7 @@ pub const ROW: LanguageRow = LanguageRow {
     lay_out: lone::lay_out,
     tests: Marks { about, begins: &["test"], inside: &["#[cfg(test)]", "#[test]"], is_left_out, ..Marks::NONE },
     examples: examples::found,
+    runs_examples: |_| true,
     open: || Box::new(Rust { tool: Lookup::new(&RECIPE), caches: BuildCaches::default() }),
 };
 

@@ -75,10 +75,13 @@ fn judge(bench: &Bench, trial: &Trial) -> Result<Verdict, TrialError> {
         return Ok(Verdict::not_run("only the baseline was asked for"));
     }
     if baseline.wanted.is_empty() {
-        let left_out = &baseline.left_out;
-        let left_out = if left_out.is_empty() { String::new() } else { format!(" ({left_out})") };
-        let message = format!("no tests found in {}{left_out}", tests_file.display());
-        return Ok(Verdict::not_run(&message));
+        let file = tests_file.display();
+        return Ok(match &*baseline.left_out {
+            "" => Verdict::not_run(&format!("no tests found in {file}")),
+            left_out => {
+                Verdict { is_unheard: true, ..Verdict::not_run(&format!("all tests of {file} are {left_out}")) }
+            }
+        });
     }
     // In the candidate's own file the tests are those of the user's text, whatever the candidate changed.
     let is_own = tests_file == project.file;

@@ -5,7 +5,14 @@ if (report !== null && report.add !== undefined) {
     constructor(runner) {
       runner.on('pass', (test) => report.add(name(test), 'passed'));
       runner.on('pending', (test) => report.add(name(test), 'skipped'));
-      runner.on('fail', (test, error) => report.add(name(test), 'failed', report.describe(error, test.file)));
+      runner.on('fail', (test, error) => {
+        const why = report.describe(error, test.file);
+        const left = [];
+        const take = (other) => other.state === undefined && !other.isPending() && left.push(other);
+        // The tests that are not run as a hook failed.
+        if (test.type === 'hook') test.parent.eachTest(take);
+        for (const one of left.length > 0 ? left : [test]) report.add(name(one), 'failed', why);
+      });
       runner.on('end', () => report.finish());
     }
 

@@ -4,6 +4,8 @@ if (report !== null && report.add !== undefined) {
   const test = require('node:test');
   Object.freeze(test);
   const names = [];
+  // Tests that were not run as a hook of their suite failed, which is told behind them.
+  let cancelled = [];
   let wake;
   const ready = new Promise((resolve) => (wake = resolve));
   let isTaken = false;
@@ -20,10 +22,20 @@ if (report !== null && report.add !== undefined) {
       const parts = error?.failureType === 'subtestsFailed';
       if (kind === 'suite' && (type === 'test:pass' || parts)) continue;
       const name = names[data.nesting];
+      const why = () => report.describe(parts ? error : (error?.cause ?? error), data.file);
+      if (error?.failureType === 'cancelledByParent') {
+        if (kind !== 'suite') cancelled.push([name, why()]);
+        continue;
+      }
+      const within = cancelled.filter(([test]) => kind === 'suite' && test.startsWith(`${name} > `));
+      cancelled = cancelled.filter((test) => !within.includes(test));
+      for (const [test] of within) report.add(test, 'failed', why());
+      if (within.length > 0) continue;
       if (data.skip !== undefined || data.todo !== undefined) report.add(name, 'skipped');
       else if (type === 'test:pass') report.add(name, 'passed');
-      else report.add(name, 'failed', report.describe(parts ? error : (error?.cause ?? error), data.file));
+      else report.add(name, 'failed', why());
     }
+    for (const [test, why] of cancelled) report.add(test, 'failed', why);
     report.finish();
   };
   test.before(() => {});

@@ -86,6 +86,25 @@ class StandIn:
             self.reached.add(test)
 
 
+# Methods that Python looks up in the class of an object alone.
+LOOKED_UP = "bool eq ne lt le gt ge str format len iter contains getitem setitem enter exit int float index round neg abs add sub mul \
+truediv floordiv mod pow and or xor radd rsub rmul rtruediv rfloordiv rmod rand ror rxor".split()
+
+
+def use_by(name):
+    """A method of `Later` of this name."""
+    def use(self, *values):
+        if self._stand_in.current:
+            return self._stand_in.called()
+        # A module goes on with the result while it is loaded, and no test shows that.
+        self._stand_in.reached.add("")
+        of_all = getattr(object, name, None)
+        if of_all is None and name != "__bool__":
+            raise TypeError("there is no %s before the function has a body" % name)
+        return of_all(self, *values) if of_all else True
+    return use
+
+
 class Later:
     """The result of a call of the stand-in outside of tests. Within a test its use counts as a call."""
 
@@ -99,6 +118,10 @@ class Later:
         if name.startswith("__"):
             raise AttributeError(name)
         return self()
+
+
+for name in LOOKED_UP:
+    setattr(Later, "__%s__" % name, use_by("__%s__" % name))
 
 
 class Run:
@@ -170,7 +193,10 @@ class Run:
 
     def look_again(self, parts, again):
         """Notes whether a test that calls the function fails as well if that returns nothing. `again` runs those tests."""
-        reached = self.stand_in.reached if self.stand_in is not None else ()
+        reached = self.stand_in.reached if self.stand_in is not None else set()
+        if self.stand_in is not None:
+            # A fixture that calls the function, once for several tests, fails for each of them.
+            reached.update(test for test, (_, message) in self.tests.items() if CONTROL in message)
         if not reached or "" in reached:
             return
         self.stand_in.answers, self.noticed = True, None
