@@ -1,12 +1,13 @@
 //! The tests that are found for a function: its examples, and tests by their names and by what they call.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Tests;
 use super::language;
 use super::project::Project;
 use super::project::find::Found;
+use super::project::imports::imported;
 use crate::code::Target;
 use crate::files;
 use crate::language::Language;
@@ -56,9 +57,11 @@ impl Tests {
         let examples = Self::examples(target).ok().filter(|(_, is_sensitive)| found.is_empty() || *is_sensitive);
         let examples = examples.map(|(tests, _)| (tests, "doctest".to_owned()));
         let mut found = found.into_iter();
+        // The project's runner asks nothing of them: they decide only where its tests of the file say nothing.
+        let (path, name) = (target.path.as_deref(), target.name.rsplit(['.', ':']).next().unwrap_or_default());
+        let are_about = |tests: &Self| path.is_some_and(|path| are_about(target.language, path, name, tests));
         let (first, second) = match (found.next(), examples) {
-            // The project's runner asks nothing of them: they decide only where its tests say nothing.
-            (Some(first), Some(examples)) if !language::runs_examples(target.language, target.path.as_deref()) => {
+            (Some(first), Some(examples)) if !language::runs_examples(target.language, path) && are_about(&first.0) => {
                 (Some(first), Some(examples))
             }
             (first, examples) => (Self::all_of(examples.into_iter().chain(first).collect()), None),
@@ -82,6 +85,20 @@ impl Tests {
 /// Returns true if the name of a file marks it as tests of a language, or as settings of tests.
 pub fn is_of_tests(language: Language, path: &Path) -> bool {
     (language::row(language).tests.about)(path).is_some() || Project::is_setting(path)
+}
+
+/// Returns true if one of the tests files is named after a file, or imports it or a function of it. Others may
+/// only have a function of that name.
+pub fn are_about(language: Language, file: &Path, function: &str, tests: &Tests) -> bool {
+    let name = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    // The file of a whole package stands for its folder.
+    let is_own = |stem: &String| !Project::is_of_folder(stem) && !["src", "lib"].contains(&&**stem);
+    let stem = file.ancestors().filter_map(name).find(is_own).unwrap_or_default();
+    let is_meant = |word: &String| *word == stem || word == function;
+    let is_about = |(path, text): &(PathBuf, String)| {
+        tested_stem(language, path).is_some_and(|tested| tested == stem) || imported(text).iter().any(is_meant)
+    };
+    tests.files().iter().any(is_about)
 }
 
 /// The stem of the file that a tests file is named after, which may be empty; `None` if it is no tests file.

@@ -48,6 +48,7 @@ use std::time::{Duration, Instant};
 
 pub use case::{Command, Lone, Tests, Trial};
 pub use error::TrialError;
+use found::are_about;
 pub use found::{is_of_tests, tested_stem};
 use language::command::{self, Toolbox};
 pub use language::tests_below;
@@ -70,11 +71,15 @@ fn is_withheld(name: &str) -> bool {
     std::env::var_os(name).is_some() && !VARIABLES.contains(&name)
 }
 
-/// A sentence for tests that might say more where they can be run.
-fn not_run(tests: &Tests, verdict: &Result<Verdict, TrialError>) -> Option<String> {
+/// A sentence for tests of the file that might say more where they can be run.
+fn not_run(trial: &Trial, tests: &Tests, verdict: &Result<Verdict, TrialError>) -> Option<String> {
+    let is_about = |file: &Path| are_about(trial.language, file, trial.function().unwrap_or_default(), tests);
+    if !trial.file.as_deref().is_some_and(is_about) {
+        return None;
+    }
     let why = match verdict {
         Ok(verdict) => verdict.is_unheard.then(|| verdict.message.clone())?,
-        // Those are named where they are left out.
+        // The tests that hit a limit are named where they are left out.
         Err(TrialError::Limit(_)) => return None,
         Err(error) => error.is_of_tests().then(|| error.to_string())?,
     };
@@ -274,7 +279,7 @@ impl Runner {
                 let why = verdict.as_ref().err().map(|why| format!(": {why}")).unwrap_or_default();
                 others.push(format!("{label}{why}"));
             }
-            unheard.extend(not_run(tests, &verdict));
+            unheard.extend(not_run(trial, tests, &verdict));
             // Tests that are sensitive to one body are better than vacuous ones.
             let passed_before = best.as_ref().is_some_and(|best| best.as_ref().is_ok_and(Verdict::has_passed));
             if best.is_none() || (has_passed && !passed_before) {
@@ -357,7 +362,7 @@ impl Runner {
                         }
                         other => other,
                     };
-                    unheard.extend(not_run(tests, &verdict));
+                    unheard.extend(not_run(trial, tests, &verdict));
                     let is_sensitive = verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::NotRun);
                     sensitive.extend(is_sensitive.then(|| tests.clone()));
                     verdict

@@ -20,7 +20,7 @@ pub mod baseline;
 pub mod baseline_cache;
 mod copy;
 pub mod find;
-mod imports;
+pub mod imports;
 mod list;
 pub mod lone;
 pub mod packages;
