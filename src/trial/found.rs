@@ -87,8 +87,8 @@ pub fn is_of_tests(language: Language, path: &Path) -> bool {
     (language::row(language).tests.about)(path).is_some() || Project::is_setting(path)
 }
 
-/// Returns true if one of the tests files is named after a file, or imports it or a function of it. Others may
-/// only have a function of that name.
+/// Returns true if one of the tests files is named after a file, or imports it or a function of it. Others
+/// may only have a function of that name.
 pub fn are_about(language: Language, file: &Path, function: &str, tests: &Tests) -> bool {
     let name = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     // The file of a whole package stands for its folder.

@@ -73,7 +73,8 @@ impl Status {
 pub struct Assurance {
     /// Name of the runner in its own spelling; empty if none was started.
     pub runner: String,
-    /// Suspicious uses in the code that neither the user's text nor the tests ask for, a sentence each.
+    /// Tests and examples beside a pass that do not confirm it, and suspicious uses in the code that neither
+    /// the user's text nor the tests ask for; a sentence each.
     pub marks: Vec<String>,
     /// Each test by name, and true if it passed; only where tests are reported by name.
     #[serde(skip)]
@@ -174,7 +175,7 @@ impl Verdict {
         self.status == Status::Passed
     }
 
-    /// Returns true if the code has suspicious uses.
+    /// Returns true if the code has suspicious uses, or tests beside a pass do not confirm it.
     pub fn is_marked(&self) -> bool {
         !self.assurance.marks.is_empty()
     }
@@ -187,7 +188,7 @@ impl Verdict {
         self
     }
 
-    /// Marks a pass with other tests that say no such thing, a sentence each.
+    /// Marks a pass with other tests that do not confirm it, a sentence each.
     #[must_use]
     pub(super) fn despite(mut self, others: &[String]) -> Self {
         if self.has_passed() {

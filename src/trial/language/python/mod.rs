@@ -139,8 +139,8 @@ impl Python {
     }
 }
 
-/// Takes the project's own folders from what a Python reads, but for its environment, and those that the project
-/// lies in: its packages are read in the copy.
+/// Takes the project's own folders from what a Python reads, but for its environment, and those that the
+/// project lies in: its packages are read in the copy.
 fn hide(root: &Path, tool: &mut Tool) {
     let environment = tool.folder().parent().map(Path::to_path_buf);
     let is_of_environment = |path: &Path| environment.as_ref().is_some_and(|folder| path.starts_with(folder));
