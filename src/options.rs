@@ -271,8 +271,8 @@ pub static ALL: &[OptionSpec] = &[
         group: MODELS,
         value: "auto|f32|bf16|int8|int4",
         expected: "",
-        help: "Storage of the weights of a draft model or head: auto is int4 for a large one of 8 bits or more on the CPU, else as \
-               --dtype. Only the time depends on it",
+        help: "Storage of the weights of a draft model or head: auto is int4 for a large one of more than five bits on the CPU, else \
+               as --dtype. Only the time depends on it",
         read: |s, t| parsed(t).map(|dtype| s.draft_dtype = dtype),
         show: |s| json!(s.draft_dtype.to_string()),
     },

@@ -24,7 +24,7 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
-use bass_tui::backend::{BackendError, Dtype, LoadOptions, Network, NetworkInfo, Rows, Span, Wanted};
+use bass_tui::backend::{BackendError, Dtype, HostLogits, LoadOptions, Network, NetworkInfo, Rows, Span, Wanted};
 use bass_tui::model::{DRAFT, MAIN, Model, ModelFiles, ModelWeights};
 use clap::Parser;
 
@@ -231,6 +231,10 @@ fn step_ms(network: &mut CpuNetwork, batch: usize) -> Result<f64, BackendError> 
     let mut times = Vec::new();
     for step in 0..STEPS {
         let spans: Vec<Span> = forks.iter().map(|&seq| Span { seq, start: PROMPT + step, len: 1 }).collect();
+        // No row is taken back, as in steps of candidates without drafts.
+        for &seq in &forks {
+            network.keep(seq, PROMPT + step + 1);
+        }
         let start = Instant::now();
         network.forward(black_box(&Rows::chain(&text[..batch], &spans)), Wanted::All)?;
         times.push(milliseconds(start));

@@ -13,6 +13,11 @@ pub trait HostLogits: Network + Sync {
         (0..count).map(of).collect()
     }
 
+    /// Rows of `seq` before `len`, those of the next pass included, will not be taken back.
+    fn keep(&mut self, seq: SeqId, len: usize) {
+        let _ = (seq, len);
+    }
+
     /// A pass whose wanted rows drafts are drawn from: it may leave out logits that no draft needs.
     fn forward_to_draw(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError> {
         self.forward(rows, want)
@@ -145,6 +150,7 @@ pub fn verify<N: HostLogits>(
     for (candidate, drafts) in candidates.iter().zip(&drafts) {
         let start = network.len(candidate.seq);
         let unread = candidate.unread(start)?;
+        network.keep(candidate.seq, start + unread.len());
         pass.add(candidate.seq, start, unread.iter().copied().chain(drafts.iter().map(|draft| draft.token)));
         firsts.push(pass.tokens.len() - 1 - drafts.len());
     }

@@ -66,7 +66,7 @@ struct Tracked<M: StateMemory> {
     /// The rows since then; `None` for prompts, whose rows are settled at once.
     log: Option<M::Log>,
     logged: usize,
-    /// Rows before this position will not be taken back.
+    /// Rows before this position will not be taken back; some of them may come with the next pass.
     settled: usize,
     kind: Kind<M>,
 }
@@ -171,6 +171,14 @@ impl<M: StateMemory> States<M> {
         len
     }
 
+    /// Rows before `len`, those of the next pass included, will not be taken back: they become part of the state
+    /// at once, and need not be done again.
+    pub fn keep(&mut self, id: SeqId, len: usize) {
+        if let Some(of) = self.open.get_mut(&id) {
+            of.settled = of.settled.max(len);
+        }
+    }
+
     /// Gives a prompt room for so many positions.
     pub fn resize(&mut self, id: SeqId, len: usize, room: usize) {
         self.settle(id, len);
@@ -218,10 +226,12 @@ impl<M: StateMemory> States<M> {
         let mut plans = Vec::with_capacity(slab.len());
         for piece in slab {
             let Some(of) = self.open.get_mut(&piece.seq) else { continue };
-            of.cut(piece.start, zero);
+            if piece.start < of.state.len + of.logged {
+                of.cut(piece.start, zero);
+            }
             let (again, rows) = (of.logged, of.logged + piece.len);
             let settle = match of.kind {
-                Kind::Fork { .. } => (of.settled.saturating_sub(of.state.len)).max(rows.saturating_sub(KEPT)),
+                Kind::Fork { .. } => of.settled.saturating_sub(of.state.len).max(rows.saturating_sub(KEPT)).min(rows),
                 Kind::Prompt { .. } => rows,
             };
             if settle > 0 && Arc::get_mut(&mut of.state).is_none() {

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::rng::{DrawKey, Purpose, gumbel, uniform};
+use super::rng::{DrawKey, Purpose, gumbel, noise, uniform};
 
 /// Sums are taken over this many lanes, so that they can be vectorised.
 const LANES: usize = 8;
@@ -67,6 +67,9 @@ pub struct Distribution {
 }
 
 impl Distribution {
+    /// More than what rounding changes in a score.
+    const ROUNDING: f64 = 1e-9;
+
     /// The distribution of `logits` `[vocab]` under `sampling`. `history` are the tokens before this
     /// position, which only the repetition penalty reads.
     pub fn new(logits: &[f32], sampling: &Sampling, history: &[u32]) -> Self {
@@ -155,10 +158,18 @@ impl Distribution {
     /// distributions that are alike draw the same token from it, mostly.
     pub fn draw_coupled(&self, key: DrawKey) -> u32 {
         let mut best = (f64::NEG_INFINITY, 0);
+        // e to the minus best score.
+        let mut factor = f64::INFINITY;
         for (id, p) in self.iter().filter(|(_, p)| *p > 0.0) {
-            let score = f64::from(p).ln() + gumbel(key, id);
+            let u = noise(key, id);
+            // -ln(u) is no less than 1 - u: where that is more than p / e^best, no logarithm is needed.
+            if (1.0 - u) * (1.0 - Self::ROUNDING) > f64::from(p) * factor {
+                continue;
+            }
+            let score = f64::from(p).ln() + gumbel(u);
             if score > best.0 {
                 best = (score, id);
+                factor = (-score).exp();
             }
         }
         best.1
@@ -386,6 +397,20 @@ mod tests {
     fn greedy_takes_the_first_of_equal_maxima() {
         let d = Distribution::new(&[1.0, 3.0, 3.0], &Sampling::GREEDY, &[]);
         assert_eq!(d, Distribution::certain(1));
+    }
+
+    /// The scores that are not computed are those of tokens that lose.
+    #[test]
+    fn a_coupled_draw_has_the_largest_score_of_all() {
+        let sampling = Sampling { temperature: 1.5, top_p: None, ..Sampling::default() };
+        for position in 0..400 {
+            let key = DrawKey { seed: 7, candidate: 0, position };
+            let logits: Vec<f32> = (0..500).map(|i| ((i * 37 + position as usize * 11) % 101) as f32 / 15.0).collect();
+            let d = Distribution::new(&logits, &sampling, &[]);
+            let score = |(id, p): (u32, f32)| (f64::from(p).ln() + gumbel(noise(key, id)), id);
+            let best = d.iter().map(score).max_by(|a, b| a.0.total_cmp(&b.0));
+            assert_eq!(Some(d.draw_coupled(key)), best.map(|(_, id)| id), "{position}");
+        }
     }
 
     #[test]

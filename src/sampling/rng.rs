@@ -41,11 +41,15 @@ pub fn uniform(key: DrawKey, purpose: Purpose) -> f64 {
     unit(block(key, purpose, 0))
 }
 
-/// A draw from the standard Gumbel distribution for token `id`.
-pub fn gumbel(key: DrawKey, id: u32) -> f64 {
-    // Shifted by half a step, so that neither logarithm sees 0.
-    let u = unit(block(key, Purpose::Noise, id)) + 0.5 / (1u64 << 53) as f64;
-    -(-u.ln()).ln()
+/// The noise of token `id`, above 0 and below 1.
+pub fn noise(key: DrawKey, id: u32) -> f64 {
+    // Shifted by half a step, so that neither logarithm of `gumbel` sees 0.
+    unit(block(key, Purpose::Noise, id)) + 0.5 / (1u64 << 53) as f64
+}
+
+/// A draw from the standard Gumbel distribution, of noise.
+pub fn gumbel(noise: f64) -> f64 {
+    -(-noise.ln()).ln()
 }
 
 fn block(key: DrawKey, purpose: Purpose, index: u32) -> [u32; 4] {

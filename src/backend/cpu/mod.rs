@@ -223,6 +223,10 @@ impl HostLogits for CpuNetwork {
         if row < self.held { &self.logits[row * vocab..(row + 1) * vocab] } else { &[] }
     }
 
+    fn keep(&mut self, seq: SeqId, len: usize) {
+        self.states.keep(seq, len);
+    }
+
     fn forward_to_draw(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError> {
         self.run(rows, want, self.shortlist.is_some())
     }
