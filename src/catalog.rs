@@ -299,7 +299,9 @@ impl Catalog {
             let files = self.files(name, &repository.to_string())?;
             return Ok(Resolved { entry: self.with_main(name), files });
         }
-        if name.contains(['/', '\\']) || name.starts_with('~') {
+        let has_ending =
+            ["gguf", "safetensors"].iter().any(|ending| folder.extension().is_some_and(|own| own == *ending));
+        if name.contains(['/', '\\']) || name.starts_with('~') || has_ending {
             return Err(CatalogError::NoSuchFolder { folder });
         }
         Err(self.unknown(what, name, also))

@@ -37,6 +37,11 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// A path that names the same file from every folder.
+pub fn whole_path(path: &Path) -> PathBuf {
+    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_path_buf())
+}
+
 /// All of a regular file, if that is at most `most` bytes.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;

@@ -461,7 +461,7 @@ pub static ALL: &[OptionSpec] = &[
         name: "seed",
         group: SAMPLING,
         value: "S",
-        expected: "a whole number from 0",
+        expected: "a whole number from 0 to 18446744073709551615",
         help: "The same seed gives the same candidates",
         read: |s, t| parsed(t).map(|seed| s.generate.seed = seed),
         show: |s| json!(s.generate.seed),
@@ -576,8 +576,7 @@ pub static ALL: &[OptionSpec] = &[
         group: COMPARING,
         value: "R",
         expected: "1 to 3 rounds",
-        help: "While all candidates fail their tests, write as many again at a higher temperature; at most R rounds, 1 to 3 \
-               [default: 2]",
+        help: "While all candidates fail their tests, write as many again at a higher temperature; at most R rounds, 1 to 3",
         read: |s, t| within(t, 1..=MOST_ROUNDS).map(|rounds| s.rounds = rounds),
         show: |s| json!(s.rounds),
     },
@@ -892,6 +891,14 @@ pub(crate) mod tests {
             "agree" => "off",
             "memory" => "100",
             _ => "3",
+        }
+    }
+
+    #[test]
+    fn help_names_a_default_once() {
+        for option in ALL {
+            let help = option.arg().get_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.matches("[default:").count() < 2, "{help}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Why a model cannot be used.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::config::ConfigError;
 
@@ -63,7 +63,8 @@ pub enum CatalogError {
     #[error("the entry `{name}` names the folder {folder}, which does not exist; correct it in models.toml")]
     NoFolder { name: String, folder: PathBuf },
     /// A path was given, and it leads nowhere.
-    #[error("there is no folder or GGUF file {folder}; check the path, or take a name that `bass-tui models` lists")]
+    #[error("there is no folder or GGUF file {folder}{}; check the path, or take a name that `bass-tui models` lists",
+        looked_in(.folder))]
     NoSuchFolder { folder: PathBuf },
     /// There is no such model in the program.
     #[error("this program has no model `{source_text}` inside; name a folder with `--model DIR`")]
@@ -71,4 +72,10 @@ pub enum CatalogError {
         /// The source as written.
         source_text: String,
     },
+}
+
+/// The folder that a path is looked for in, if it does not say that itself.
+fn looked_in(path: &Path) -> String {
+    let folder = std::env::current_dir().ok().filter(|_| path.is_relative());
+    folder.map_or_else(String::new, |folder| format!(" (looked in {})", folder.display()))
 }

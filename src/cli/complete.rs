@@ -32,7 +32,8 @@ use crate::untrusted::{clean, clean_line, framed};
     override_usage = "bass-tui complete --file F[:FUNCTION|:LINE] [OPTIONS]\n       bass-tui complete PROMPT [OPTIONS]",
     after_help = "\
 The best candidate that passed goes to stdout, what happened to each goes to stderr. Without tests it is the one that \
-does what most do on the same inputs (--agree), else the one with the best mean log-probability. With --json everything goes to stdout, as one object.
+does what most do on the same inputs (--agree), else the one with the best mean log-probability. With --json what came of the run goes to stdout, as one object; where an \
+error ends it, stdout stays empty, and stderr says why.
 
 EXAMPLES
   bass-tui complete --file stats.py:rolling_max            try the >>> examples of its docstring

@@ -33,12 +33,21 @@ pub struct Findings {
     trial: Option<Result<Verdict, String>>,
 }
 
+/// Returns true if examples or other tests are found for a function.
+pub fn has_tests(spec: &TargetSpec, settings: &Settings) -> bool {
+    let job = Target::read(spec).ok().and_then(|target| job_of(target, settings).ok());
+    job.is_some_and(|job| job.has_tests())
+}
+
+fn job_of(target: Target, settings: &Settings) -> Result<Job, String> {
+    Job::from_target(target, &TestArgs::default().choice(settings)).map_err(|e| e.to_string())
+}
+
 impl Findings {
     /// Examines a file or a function of it. The error is a sentence.
     pub fn of(spec: &TargetSpec, runner: &Runner, settings: &Settings) -> Result<Self, String> {
         let target = Target::read(spec).map_err(|e| e.to_string())?;
-        let choice = TestArgs::default().choice(settings);
-        let job = Job::from_target(target.clone(), &choice).map_err(|e| e.to_string())?;
+        let job = job_of(target.clone(), settings)?;
         let file = target.path.unwrap_or_default();
         let project = Project::around(&file, None);
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

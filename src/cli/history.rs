@@ -4,12 +4,13 @@ mod report;
 mod show;
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::failure::Failure;
-use super::output::{print, print_json, say};
+use super::output::{number, print, print_json, say};
 use super::{tui, undo};
 use crate::config::Paths;
 use crate::history::{History, Kept, day_and_time};
@@ -135,17 +136,10 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 fn named(name: &str, kept: &Kept) -> Result<usize, Failure> {
     let wanted = name.trim().to_ascii_uppercase();
     (0..kept.n()).find(|candidate| label(*candidate) == wanted).ok_or_else(|| {
-        let last = label(kept.n() - 1);
-        Failure::input(format!(
-            "--candidate is {name}, expected A to {last}: the run has {}",
-            number(kept.n(), "candidate")
-        ))
+        let range = if kept.n() == 1 { "A".to_owned() } else { format!("A to {}", label(kept.n() - 1)) };
+        let has = number(kept.n(), "candidate");
+        Failure::input(format!("--candidate is {name}, expected {range}: the run has {has}"))
     })
-}
-
-/// `1 run`, `2 runs`.
-fn number(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn list(history: &History, as_json: bool) -> Result<(), Failure> {
@@ -158,7 +152,13 @@ fn list(history: &History, as_json: bool) -> Result<(), Failure> {
         say("no run is kept yet: bass-tui and bass-tui complete keep theirs\n");
         return Ok(());
     }
-    let rows: Vec<[String; 7]> = runs.iter().map(row).collect();
+    let subjects: Vec<String> = runs.iter().map(|kept| kept.head.subject()).collect();
+    let row = |(kept, subject): (&Kept, &String)| {
+        let same = runs.iter().zip(&subjects).filter(|(_, other)| *other == subject);
+        let is_clear = same.into_iter().all(|(other, _)| other.head.file == kept.head.file);
+        row(kept, if is_clear { subject.clone() } else { placed(kept) })
+    };
+    let rows: Vec<[String; 7]> = runs.iter().zip(&subjects).map(row).collect();
     print(&table(&["ID", "WHEN", "WHAT", "MODEL", "N", "PASSED", "TAKEN"], &rows))
 }
 
@@ -183,8 +183,31 @@ fn about(kept: &Kept) -> Value {
     })
 }
 
+/// The function of a run with its folder, as it is seen from here or from the home folder.
+fn placed(kept: &Kept) -> String {
+    let subject = kept.head.subject();
+    let Some(folder) = kept.head.file.as_deref().and_then(Path::parent) else { return subject };
+    let below = |top: PathBuf, name: &str| Some(Path::new(name).join(folder.strip_prefix(top).ok()?));
+    let here = std::env::current_dir().ok().and_then(|here| below(here, ""));
+    let home = || std::env::home_dir().and_then(|home| below(home, "~"));
+    here.or_else(home).unwrap_or_else(|| folder.to_path_buf()).join(subject).display().to_string()
+}
+
+/// The end of a text of more than this many characters, behind a mark.
+fn end_of(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        text.to_owned()
+    } else {
+        format!("…{}", text.chars().skip(count + 1 - most).collect::<String>())
+    }
+}
+
+/// Most columns of a function in the list.
+const WIDEST: usize = 60;
+
 /// A run as a row of the list.
-fn row(kept: &Kept) -> [String; 7] {
+fn row(kept: &Kept, subject: String) -> [String; 7] {
     let candidates = kept.candidates();
     let passed = candidates.iter().filter(|c| c.has_passed()).count();
     let failed = candidates.iter().filter(|c| c.has_failed()).count();
@@ -195,7 +218,7 @@ fn row(kept: &Kept) -> [String; 7] {
     [
         kept.file.id.clone(),
         day_and_time(kept.head.at),
-        clean_line(&kept.head.subject(), 40),
+        clean_line(&end_of(&subject, WIDEST), WIDEST),
         clean_line(&kept.head.model, 24),
         kept.n().to_string(),
         tests,

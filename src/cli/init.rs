@@ -1,6 +1,7 @@
 //! `bass-tui init`: the setup found for a project, language by language, and a settings file to fix it.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -8,10 +9,10 @@ use serde_json::Value;
 
 use super::config::{comment, toml};
 use super::failure::Failure;
-use super::findings::Findings;
-use super::output::{print, say};
+use super::findings::{self, Findings};
+use super::output::{number, print, say};
 use super::session::Session;
-use crate::code::{self, Place, TargetSpec};
+use crate::code::{self, FunctionName, Place, TargetSpec};
 use crate::config::{PROJECT_FILE, place_of};
 use crate::files;
 use crate::language::Language;
@@ -42,7 +43,10 @@ pub struct Args {
 }
 
 /// The text shown if a language has no tests.
-const NO_TESTS: &str = "no function of the project is named in a tests file";
+const NO_TESTS: &str = "none found: no examples, and no tests file that calls a function or is named after its file";
+
+/// Most functions whose tests are looked for, which takes a look through the project each.
+const MOST_TRIED: usize = 12;
 
 /// Runs the command; exit code 1 if the tests of a language cannot be run.
 pub fn run(args: &Args) -> Result<u8, Failure> {
@@ -55,7 +59,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         return Err(Failure::input(format!(
             "there is no project around {}: neither a git repository nor a file such as pyproject.toml, package.json, Cargo.toml or \
              go.mod; files on their own need no settings",
-            folder.display()
+            files::whole_path(folder).display()
         )));
     };
     let path = root.join(PROJECT_FILE);
@@ -104,25 +108,36 @@ impl Sources {
         self.files.iter().filter(|(of, path, _)| *of == language && !self.tests.contains(path)).count()
     }
 
-    /// A function that tests mention, preferably one whose name is unique in the project.
-    fn sample(&self, language: Language) -> Option<TargetSpec> {
+    /// Functions that may have tests, the likeliest first: those that tests files mention, finished ones whose
+    /// name is unique in the project before others; then the first ones of the other files.
+    fn samples(&self, language: Language) -> Vec<TargetSpec> {
         let of_language = || self.files.iter().filter(|(of, ..)| of.is_kin(language));
         let tests = of_language().filter(|(_, path, _)| self.tests.contains(path));
         let spoken_of: HashSet<String> = tests.flat_map(|(of, _, text)| code::names(*of, text)).collect();
         let own = of_language().filter(|(of, path, _)| *of == language && !self.tests.contains(path));
-        let functions: Vec<(&Path, String)> = own
+        let functions: Vec<(&Path, FunctionName)> = own
             .flat_map(|(of, path, text)| {
                 let functions = code::function_names(*of, text).into_iter();
-                functions.filter(|function| function.finished).map(|function| (path.as_path(), function.name))
+                functions.filter(|function| !function.declaration).map(|function| (path.as_path(), function))
             })
             .collect();
         let last = |name: &str| name.rsplit(['.', ':']).next().unwrap_or_default().to_owned();
-        let is_once = |name: &str| functions.iter().filter(|(_, other)| last(other) == last(name)).count() == 1;
+        let mut times: HashMap<String, usize> = HashMap::new();
+        functions.iter().for_each(|(_, function)| *times.entry(last(&function.name)).or_default() += 1);
         let is_called = |name: &str| spoken_of.contains(&last(name)) && !name.ends_with("__") && last(name) != "main";
-        let mut called = functions.iter().filter(|(_, name)| is_called(name));
-        let first = called.clone().next();
-        let (path, name) = called.find(|(_, name)| is_once(name)).or(first)?;
-        Some(TargetSpec { path: path.to_path_buf(), place: Place::Function(name.clone()) })
+        let worth = |FunctionName { name, finished, .. }: &FunctionName| {
+            (is_called(name), *finished, times.get(&last(name)) == Some(&1))
+        };
+        let mut functions: Vec<_> =
+            functions.into_iter().map(|(path, function)| (worth(&function), path, function)).collect();
+        functions.sort_by_key(|(worth, ..)| Reverse(*worth));
+        let mut seen: HashSet<&Path> = HashSet::new();
+        functions.retain(|((is_called, ..), path, _)| *is_called || seen.insert(path));
+        let spec = |(_, path, function): (_, &Path, FunctionName)| TargetSpec {
+            path: path.to_path_buf(),
+            place: Place::Function(function.name),
+        };
+        functions.into_iter().take(MOST_TRIED).map(spec).collect()
     }
 }
 
@@ -136,7 +151,7 @@ fn about(
 ) -> (String, bool) {
     let tests = sources.tests.iter().filter(|path| Language::of_path(path) == Some(language)).count();
     let files = sources.count(language);
-    let mut text = format!("\n{} ({files} files, {tests} of tests)\n", language.title());
+    let mut text = format!("\n{} ({}, {tests} of tests)\n", language.title(), number(files, "file"));
     let tool = runner.tool(language, &project.root.join(&project.package));
     let shown =
         tool.as_ref().map_or_else(ToString::to_string, |(program, why)| format!("{} ({why})", program.display()));
@@ -144,7 +159,8 @@ fn about(
     if tool.is_err() {
         return (text, false);
     }
-    let Some(sample) = sources.sample(language) else {
+    let mut samples = sources.samples(language).into_iter();
+    let Some(sample) = samples.find(|sample| findings::has_tests(sample, settings)) else {
         return (text + &format!("tests         {NO_TESTS}\n"), true);
     };
     match Findings::of(&sample, runner, settings) {

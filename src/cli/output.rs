@@ -46,6 +46,11 @@ pub fn escape(json: &str) -> String {
     out
 }
 
+/// `1 run`, `2 runs`.
+pub fn number(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -158,6 +158,10 @@ impl Session {
             }
             return None;
         }
+        if let Some(why) = Runner::lacks_place() {
+            say(&(framed(&format!("bass-tui: the candidates are not compared: {why}")) + "\n"));
+            return None;
+        }
         Some(self.runner()).filter(Runner::may_run)
     }
 }
@@ -233,6 +237,9 @@ pub fn unusable(error: &SourceError) -> Failure {
 pub fn consent(runner: Runner, unprotected: bool) -> Result<Runner, Failure> {
     if runner.protection().is_isolated() {
         return Ok(runner);
+    }
+    if let Some(why) = Runner::lacks_place() {
+        return Err(Failure::internal(format!("tests were not run: {why}")));
     }
     let summary = runner.protection().summary.clone();
     if unprotected {

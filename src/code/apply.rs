@@ -1,11 +1,11 @@
 //! Writes a candidate into its file, and undoes it. Files are replaced atomically.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{Seek, Write};
 use std::ops::Range;
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -27,11 +27,11 @@ pub struct Applied {
 }
 
 impl Target {
-    /// Writes `candidate` into the file atomically. Keeps mode, line ends, byte order mark, the final
-    /// newline, and the owner if the system allows it. Of a symbolic link the target is written. A file with
-    /// several names is written in place. Refuses if the file is not what was read, unless only the text
-    /// above the function has changed: then the function is written at its new place. A copy of the old file
-    /// goes into `backups`, if given. Returns the change, which can be undone.
+    /// Writes `candidate` into the file atomically. Keeps mode, owner, group, line ends, byte order mark and
+    /// the final newline. Of a symbolic link the target is written. A file with several names, or whose owner
+    /// or group a new file could not have, is written in place. Refuses if the function is not what was read,
+    /// or is there twice. Where the text around it has changed, the function is written at its new place. A
+    /// copy of the old file goes into `backups`, if given. Returns the change, which can be undone.
     pub fn apply(&self, candidate: &str, backups: Option<&Path>) -> Result<Applied, CodeError> {
         let Some(path) = &self.path else {
             return Err(CodeError::NotAFile { name: self.name.clone() });
@@ -40,6 +40,7 @@ impl Target {
             return Err(CodeError::Empty { name: self.name.clone() });
         }
         let changed = || CodeError::Changed { path: path.clone() };
+        let _alone = alone(path);
         let now = read_bytes(path)?;
         if now != self.original {
             let moved = self.moved_to(now).ok_or_else(changed)?;
@@ -66,10 +67,9 @@ impl Applied {
     /// Restores the old text of the written lines; changes elsewhere in the file stay. Refuses if the written
     /// lines are other ones now. Returns the sentence for the user.
     pub fn undo(&self) -> Result<String, CodeError> {
-        let changed = || CodeError::ChangedSince { path: self.path.clone(), backup: self.backup.clone() };
-        let now = read_bytes(&self.path)?;
-        let without = self.without(&now).ok_or_else(changed)?;
-        replace_file(&self.path, &now, &without, changed)?;
+        let _alone = alone(&self.path);
+        let (now, without) = self.taken_out()?;
+        replace_file(&self.path, &now, &without, || self.changed_since())?;
         undo::forget(self);
         let kept = if without == self.before { "" } else { ", but for what was changed elsewhere since" };
         Ok(format!("{} is as it was before{kept}", self.path.display()))
@@ -77,7 +77,21 @@ impl Applied {
 
     /// Returns true if the written lines are in the file unchanged.
     pub fn stands(&self) -> bool {
-        read_bytes(&self.path).is_ok_and(|now| self.without(&now).is_some())
+        self.taken_out().is_ok()
+    }
+
+    /// The bytes of the file, and those without what was written.
+    pub(super) fn taken_out(&self) -> Result<(Vec<u8>, Vec<u8>), CodeError> {
+        let now = read_bytes(&self.path).map_err(|error| match error {
+            CodeError::NoFile { path, .. } => CodeError::Gone { path, backup: self.backup.clone() },
+            other => other,
+        })?;
+        let without = self.without(&now).ok_or_else(|| self.changed_since())?;
+        Ok((now, without))
+    }
+
+    fn changed_since(&self) -> CodeError {
+        CodeError::ChangedSince { path: self.path.clone(), backup: self.backup.clone() }
     }
 
     /// The present text of the file without what was written: a merge of two changes of the written text, the
@@ -122,6 +136,30 @@ pub(super) fn changes(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<
     ops.iter().filter(|op| is_change(op)).map(|op| (op.old_range(), op.new_range())).collect()
 }
 
+/// Longest time that a write waits for another one of the same file.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Keeps other runs of this program from writing a file, until it is dropped. `None` where the system has no
+/// such locks, or another one holds it for too long: that the file is as it was read is checked in any case.
+fn alone(path: &Path) -> Option<File> {
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        let file = files::open(path).ok()?;
+        match file.try_lock() {
+            Ok(()) => {
+                let (own, now) = (file.metadata().ok()?, fs::metadata(path).ok()?);
+                // Another run may have replaced the file since it was opened.
+                if (own.dev(), own.ino()) == (now.dev(), now.ino()) {
+                    return Some(file);
+                }
+            }
+            Err(fs::TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
+            Err(fs::TryLockError::Error(_)) => return None,
+        }
+    }
+    None
+}
+
 /// Replaces the content of a file, if it is `from`, by `to`.
 fn replace_file(path: &Path, from: &[u8], to: &[u8], changed: impl Fn() -> CodeError) -> Result<(), CodeError> {
     let failed = |source| CodeError::Io { path: path.to_path_buf(), doing: "written", source };
@@ -134,15 +172,34 @@ fn replace_file(path: &Path, from: &[u8], to: &[u8], changed: impl Fn() -> CodeE
     if metadata.nlink() > 1 {
         return write_through(&real, from, to, changed);
     }
-    files::replace(&real, failed, |new| {
-        new.write_all(to).map_err(failed)?;
-        // Only the superuser may give files away. Otherwise a file of another owner becomes ours.
-        let _ = fchown(&mut *new, Some(metadata.uid()), Some(metadata.gid()));
-        new.set_permissions(metadata.permissions()).map_err(failed)?;
-        new.sync_all().map_err(failed)?;
-        // Last check that no editor has saved the file meanwhile.
-        if read_bytes(&real)? == from { Ok(()) } else { Err(changed()) }
-    })
+    // An error of `None`: the new file cannot have the old one's owner and group.
+    let replaced = files::replace(
+        &real,
+        |error| Some(failed(error)),
+        |new| {
+            let failed = |error| Some(failed(error));
+            new.write_all(to).map_err(failed)?;
+            if !is_given(new, &metadata) {
+                return Err(None);
+            }
+            new.set_permissions(metadata.permissions()).map_err(failed)?;
+            new.sync_all().map_err(failed)?;
+            // Last check that no editor has saved the file meanwhile.
+            if read_bytes(&real)? == from { Ok(()) } else { Err(Some(changed())) }
+        },
+    );
+    match replaced {
+        Err(None) => write_through(&real, from, to, changed),
+        Err(Some(error)) => Err(error),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Gives a file the owner and group of another one; true if it has them. Only the superuser may change the
+/// owner, and others only to a group that they are in.
+fn is_given(file: &File, like: &fs::Metadata) -> bool {
+    let is_like = || file.metadata().is_ok_and(|own| (own.uid(), own.gid()) == (like.uid(), like.gid()));
+    is_like() || fchown(file, Some(like.uid()), Some(like.gid())).is_ok() && is_like()
 }
 
 /// Writes `to` into a file that holds `from`. If that fails half way, `from` is written again.

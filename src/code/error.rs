@@ -53,6 +53,17 @@ pub enum CodeError {
         /// Its line, 1-based.
         line: usize,
     },
+    /// A line end that only some languages know.
+    #[error(
+        "{path} has a carriage return without a line feed on line {line}, which some tools take for a line end and others do \
+         not; save the file with one kind of line ends (LF or CRLF)"
+    )]
+    LoneReturn {
+        /// The file.
+        path: PathBuf,
+        /// Its line, 1-based, as line feeds count.
+        line: usize,
+    },
     /// The file declares another encoding than UTF-8.
     #[error(
         "{path} says on line {line} that it is in the encoding {encoding}, and only UTF-8 can be completed here; save the file as UTF-8 and change that line"
@@ -147,6 +158,22 @@ pub enum CodeError {
         path: PathBuf,
         /// Path of the copy with its earlier text.
         backup: Option<PathBuf>,
+    },
+    /// The file that a candidate was written to was removed or renamed.
+    #[error("{path} is no longer there, so nothing was put back{}", kept_in(.backup.as_ref()))]
+    Gone {
+        /// The file.
+        path: PathBuf,
+        /// Path of the copy with its earlier text.
+        backup: Option<PathBuf>,
+    },
+    /// The last change cannot be put back, and one of another file can.
+    #[error("{why}; what was written to {other} before can be put back: bass-tui undo {other}")]
+    Blocked {
+        /// The reason.
+        why: Box<Self>,
+        /// The other file.
+        other: PathBuf,
     },
     /// No change is recorded.
     #[error("nothing that was written{} is left to put back", of_file(.path.as_ref()))]

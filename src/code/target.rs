@@ -196,23 +196,27 @@ impl Target {
         docstring.lines().map(|line| line.trim_start_matches([' ', '\t', '"', '\'', 'r', 'R', 'u', 'U']))
     }
 
-    /// This function in a file whose bytes are now `bytes`. `None` unless only the text above it has changed,
-    /// and it is unique.
+    /// This function in a file whose bytes are now `bytes`. `None` unless it is there as it was, and once.
     pub(super) fn moved_to(&self, bytes: Vec<u8>) -> Option<Self> {
         if let Some(read) = &self.read {
             return read.moved_to(bytes)?.with_stub(&self.stub()).ok();
         }
-        let rest = self.original.get(text::offset_in(&self.original, self.function.start)..)?;
         let text = text::decode(&bytes).ok()?;
-        let start = text.len().checked_sub(self.text.len() - self.function.start)?;
         let wanted = self.text.get(self.function.clone())?;
-        let functions = (rules::of(self.language).functions)(&text);
-        let mut alike = functions.iter().filter(|f| f.name == self.name && text.get(f.range.clone()) == Some(wanted));
-        let this = alike.next().filter(|f| f.range.start == start && f.indent == self.indent)?;
-        if alike.next().is_some() || !bytes.ends_with(rest) {
-            return None;
-        }
-        let line = Place::Line(this.line);
+        let alike = |text: &str| {
+            let is_around = |f: &Function| {
+                let heads = f.parents.iter().map(|head| &text[head.clone()]);
+                heads.eq(self.around.iter().map(|head| &self.text[head.clone()]))
+            };
+            let mut functions = (rules::of(self.language).functions)(text);
+            functions.retain(|f| f.name == self.name && f.indent == self.indent && is_around(f));
+            functions.retain(|f| text.get(f.range.clone()) == Some(wanted));
+            functions
+        };
+        // Of two that were alike nothing tells which one is left.
+        let (then, now) = (alike(&self.text), alike(&text));
+        let ([_], [this]) = (then.as_slice(), now.as_slice()) else { return None };
+        let (start, line) = (this.range.start, Place::Line(this.line));
         let source = Source { path: self.path.clone(), language: self.language, original: bytes, text };
         let moved = source.find(&line).ok()?;
         (moved.function.start == start).then_some(moved)
@@ -221,6 +225,10 @@ impl Target {
 
 impl Source {
     fn find(self, place: &Place) -> Result<Target, CodeError> {
+        // Python and JavaScript begin a new line there, and functions would reach too far.
+        if let (Some(path), Some(at)) = (&self.path, self.text.find('\r')) {
+            return Err(CodeError::LoneReturn { path: path.clone(), line: text::line_of(self.text.as_bytes(), at) });
+        }
         let functions = (rules::of(self.language).functions)(&self.text);
         let file = self.path.as_ref().map_or_else(|| "the text".to_owned(), |p| p.display().to_string());
         let this = choose(file, &self.text, &functions, place)?;

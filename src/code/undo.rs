@@ -37,7 +37,7 @@ fn record_of(backup: &Path) -> PathBuf {
 /// Writes the record of a change that has a copy of the earlier text. A path that is no text has none.
 pub(super) fn keep(applied: &Applied) {
     let Some(backup) = &applied.backup else { return };
-    let path = std::path::absolute(&applied.path).unwrap_or_else(|_| applied.path.clone());
+    let path = files::whole_path(&applied.path);
     let (before, after) = (lines(&applied.before), lines(&applied.after));
     let written = changes(&before, &after).into_iter().map(|(at, new)| {
         let text = String::from_utf8(after[new].concat()).ok()?;
@@ -60,16 +60,27 @@ impl Applied {
     /// The last change, of this file if one is given, whose copy is in `backups` and that was not undone.
     /// Errors: none is recorded, the file has changed since, or a file cannot be read.
     pub fn last(backups: &Path, file: Option<&Path>) -> Result<Self, CodeError> {
-        let same = |path: &Path| file.is_none_or(|file| fs::canonicalize(file).ok() == fs::canonicalize(path).ok());
+        let same = |path: &Path| file.is_none_or(|file| files::whole_path(file) == files::whole_path(path));
         let dated = |record: PathBuf| -> Option<(SystemTime, PathBuf)> {
             let backup = PathBuf::from(record.to_str()?.strip_suffix(ENDING)?);
             same(&read(&backup)?.path).then_some(())?;
             Some((fs::metadata(&record).ok()?.modified().ok()?, backup))
         };
         let records = fs::read_dir(backups).into_iter().flatten().flatten().filter_map(|entry| dated(entry.path()));
-        let last = records.max_by_key(|(time, _)| *time);
-        let (_, backup) = last.ok_or_else(|| CodeError::NothingWritten { path: file.map(Path::to_path_buf) })?;
-        Self::recorded(&backup)
+        let mut records: Vec<(SystemTime, PathBuf)> = records.collect();
+        records.sort_by_key(|(time, _)| *time);
+        let mut records = records.into_iter().rev().map(|(_, backup)| backup);
+        let newest = records.next().ok_or_else(|| CodeError::NothingWritten { path: file.map(Path::to_path_buf) })?;
+        Self::recorded(&newest).map_err(|error| {
+            let blocked = read(&newest).filter(|_| file.is_none()).map(|record| record.path);
+            // Each file has its own order of changes.
+            let others = records.filter_map(|backup| Self::recorded(&backup).ok()).map(|applied| applied.path);
+            let other = blocked.and_then(|blocked| others.into_iter().find(|path| *path != blocked));
+            match other {
+                Some(other) => CodeError::Blocked { why: Box::new(error), other },
+                None => error,
+            }
+        })
     }
 
     /// The change with this copy of the earlier text. Errors: it was undone, what was written has changed
@@ -82,9 +93,7 @@ impl Applied {
         let changes = changes.into_iter().map(|(start, end, text)| (start..end, text.into_bytes())).collect();
         let after = patched(&lines(&before), changes).ok_or_else(nothing)?;
         let applied = Self { path, before, after, backup: Some(backup.to_path_buf()) };
-        if !applied.stands() {
-            return Err(CodeError::ChangedSince { path: applied.path, backup: applied.backup });
-        }
+        applied.taken_out()?;
         Ok(applied)
     }
 }

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::agreement::Called;
 use crate::engine::GenerateOptions;
+use crate::files::whole_path;
 use crate::hash::hex;
 use crate::job::Job;
 use crate::source::{FinishReason, Prompt, SourceInfo};
@@ -334,11 +335,6 @@ pub fn hash_of(job: &Job) -> String {
         (None, Prompt::Ids(ids)) => ids.iter().flat_map(|id| id.to_le_bytes()).collect(),
     };
     hex(&Sha256::digest(&bytes))
-}
-
-/// A path that names the same file from every folder.
-fn whole_path(path: &Path) -> PathBuf {
-    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_path_buf())
 }
 
 fn beginning(text: &str) -> String {

@@ -247,6 +247,10 @@ impl Sandbox {
     /// Finds out by real runs what protects here: the best tier that holds, at most `best`.
     #[cfg(target_os = "linux")]
     pub fn probe(best: Tier) -> Self {
+        if let Some(summary) = Self::lacks_place() {
+            let without = Self::unprotected("");
+            return Self { protection: Protection { summary, ..without.protection }, ..without };
+        }
         let mut missing: Vec<(Tier, String)> = Vec::new();
         for (tier, is_other_user) in probe::tiers(best, rustix::process::geteuid().is_root()) {
             let proved = confinement::Mechanisms::new(tier, is_other_user);
@@ -310,6 +314,11 @@ impl Sandbox {
     /// Removes the folders of programs whose caller was killed.
     pub fn sweep() {
         scratch::sweep();
+    }
+
+    /// A sentence that says why no program can be run here, with or without protection, if that is so.
+    pub fn lacks_place() -> Option<String> {
+        scratch::lacks_place()
     }
 
     /// Protection in force.

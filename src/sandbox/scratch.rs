@@ -46,6 +46,25 @@ pub fn usage(folder: &Path) -> Option<u64> {
     Some(bytes)
 }
 
+/// A sentence that says why programs cannot get folders of their own, if they cannot.
+pub fn lacks_place() -> Option<String> {
+    let folder = std::env::temp_dir();
+    let why = match fs::metadata(&folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => "which is not there".to_owned(),
+        Err(error) => format!("which cannot be used: {error}"),
+        Ok(meta) if !meta.is_dir() => "which is no folder".to_owned(),
+        Ok(_) => match tempfile::tempdir_in(&folder) {
+            Err(error) => format!("in which no folder can be made: {error}"),
+            Ok(_) => return None,
+        },
+    };
+    let name = if std::env::var_os("TMPDIR").is_some() { "TMPDIR" } else { "the folder for temporary files" };
+    Some(format!(
+        "{name} is {}, {why}; code under test runs in folders there: set TMPDIR to a folder of yours",
+        folder.display()
+    ))
+}
+
 /// Removes folders left by a program that was killed.
 pub fn sweep() {
     for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
@@ -140,8 +159,9 @@ impl Scratch {
         let meta = fs::symlink_metadata(&path).ok()?;
         let user = rustix::process::geteuid().as_raw();
         let is_ours = meta.uid() == user || (user == 0 && meta.uid() == super::OTHER_USER);
-        // A younger folder may not have been locked yet.
-        let is_old = meta.modified().ok()?.elapsed().is_ok_and(|age| age > Duration::from_secs(60));
+        // A younger folder may not have been locked yet. Its owner may be unseen here and alive all the same.
+        let least = Duration::from_secs(if owner_of(&path).is_some_and(|owner| !is_alive(owner)) { 2 } else { 60 });
+        let is_old = meta.modified().ok()?.elapsed().is_ok_and(|age| age > least);
         if !meta.is_dir() || !is_ours || !is_old {
             return None;
         }
@@ -223,6 +243,19 @@ impl Drop for Scratch {
     }
 }
 
+/// The process that made a folder, by the folder's name.
+fn owner_of(path: &Path) -> Option<i32> {
+    let (owner, rest) = path.file_name()?.to_str()?.strip_prefix(PREFIX)?.split_once('-')?;
+    let is_name = !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    owner.parse().ok().filter(|owner| is_name && *owner > 0)
+}
+
+/// Returns true unless it is certain that no process has this number.
+fn is_alive(process: i32) -> bool {
+    let process = rustix::process::Pid::from_raw(process);
+    process.is_some_and(|process| rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH))
+}
+
 /// Locks a folder; `None` if another process holds the lock.
 fn lock(folder: &Path) -> Option<File> {
     let options = libc::O_DIRECTORY | libc::O_NOFOLLOW;
@@ -288,6 +321,21 @@ mod tests {
         assert!(Scratch::abandoned(used.path().join("link")).is_none());
         drop(Scratch::abandoned(left.clone()).unwrap());
         assert!(!left.exists());
+        // A process that has ended, and this one.
+        let ended = std::process::Command::new("true").spawn().map(|mut child| child.wait().map(|_| child.id()));
+        let ended = ended.unwrap().unwrap();
+        for (name, is_left) in [
+            (format!("{PREFIX}{ended}-Ab12cd"), true),
+            (format!("{PREFIX}{}-Ab12cd", std::process::id()), false),
+            (format!("{PREFIX}{ended}-a.b"), false),
+            (format!("{PREFIX}{ended}x-Ab12cd"), false),
+        ] {
+            let path = used.path().join(name);
+            fs::create_dir(&path).unwrap();
+            let shortly_ago = std::time::SystemTime::now() - Duration::from_secs(5);
+            File::open(&path).unwrap().set_modified(shortly_ago).unwrap();
+            assert_eq!(Scratch::abandoned(path.clone()).is_some(), is_left, "{}", path.display());
+        }
     }
 
     #[test]

@@ -151,7 +151,8 @@ impl Fields {
 pub fn wrong(name: &str, found: &Value, expected: &str) -> Refusal {
     let mut shown = crate::untrusted::clean_line(&found.to_string(), 60);
     if found.is_array() {
-        "a list".clone_into(&mut shown);
+        let is_empty = found.as_array().is_some_and(Vec::is_empty);
+        (if is_empty { "an empty list" } else { "a list" }).clone_into(&mut shown);
     } else if found.is_object() {
         "an object".clone_into(&mut shown);
     }

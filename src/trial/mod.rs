@@ -123,8 +123,9 @@ impl Runner {
         // asks it.
         let _ = std::thread::Builder::new().name("find python".to_owned()).spawn(move || {
             let _ = languages[language::place(Language::Python)].check(Language::Python);
-            Sandbox::sweep();
         });
+        // A short run would be over before one thread had done both.
+        let _ = std::thread::Builder::new().name("sweep".to_owned()).spawn(Sandbox::sweep);
         runner
     }
 
@@ -166,6 +167,11 @@ impl Runner {
     /// Returns true if code may be run. Without isolation that needs [`Runner::allow_unprotected`].
     pub fn may_run(&self) -> bool {
         self.protection().is_isolated() || self.runs_unprotected
+    }
+
+    /// A sentence that says why no code can be run here, with or without protection, if that is so.
+    pub fn lacks_place() -> Option<String> {
+        Sandbox::lacks_place()
     }
 
     /// The protection of the user's machine.

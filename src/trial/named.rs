@@ -44,6 +44,9 @@ impl Tests {
 
 /// The file in `FILE::TEST`, and the test. A file of exactly this name wins.
 fn test_of(name: &str) -> Result<(&str, Option<&str>), String> {
+    if name.trim().is_empty() {
+        return Err("--tests is empty, expected a tests file, a folder or a pattern: give --tests FILE".to_owned());
+    }
     if Path::new(name).exists() {
         return Ok((name, None));
     }
@@ -107,6 +110,8 @@ mod tests {
         assert!(refused("test_a.py::").contains("names no test"), "{}", refused("test_a.py::"));
         assert!(refused("gone.py::x").contains("gone.py cannot be read"), "{}", refused("gone.py::x"));
         assert!(refused("::x").contains("no single file"), "{}", refused("::x"));
+        let empty = |name: &str| Tests::named(&[name.to_owned()], Language::Python, None, None).unwrap_err();
+        assert!(["", " "].iter().all(|name| empty(name).contains("--tests is empty")), "{}", empty(""));
         fs::remove_file(at("setup.cfg")).unwrap();
         let (tests, _) = named(&["test_a.py::x"]).unwrap();
         assert!(matches!(tests, Tests::Lone(Lone { only, .. }) if only == ["x"]));

@@ -509,16 +509,11 @@ pub fn shown(keys: &[Key]) -> String {
     }
 }
 
-/// The action name most like `name`, by shared letter pairs.
+/// The action name most like `name`.
 fn nearest(name: &str) -> &'static str {
-    let pairs = |text: &str| -> Vec<(char, char)> { text.chars().zip(text.chars().skip(1)).collect() };
-    let wanted = pairs(name);
-    let alike = |binding: &&KeyBinding| {
-        let own = pairs(binding.name);
-        let shared = wanted.iter().filter(|p| own.contains(p)).count();
-        (2 * shared * 1000) / (own.len() + wanted.len()).max(1)
-    };
-    TABLE.iter().max_by_key(alike).map_or("quit", |binding| binding.name)
+    let names: Vec<&str> = TABLE.iter().map(|binding| binding.name).collect();
+    let near = similar::get_close_matches(name, &names, 1, 0.0);
+    near.first().and_then(|near| TABLE.iter().find(|binding| binding.name == *near)).map_or("quit", |near| near.name)
 }
 
 #[cfg(test)]

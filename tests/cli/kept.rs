@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::world::{STUB, World, keys, text_of};
+use super::world::{STUB, World, keys, model, text_of};
 
 /// Writes a function and completes it; returns the report.
 fn completed(world: &World, more: &[&str]) -> (String, Value) {
@@ -62,6 +62,20 @@ fn a_run_is_listed_shown_reported_and_taken_back() {
     assert!(world.run(&["history", "clear"]).code(0).err.contains("1 kept run removed"));
     assert!(world.run(&["history"]).code(0).err.contains("no run is kept yet"));
     world.run(&["history", "show", "--last"]).refused(2, &["no run is kept yet"]);
+}
+
+#[test]
+fn files_of_one_name_are_listed_with_their_folders() {
+    let world = World::new();
+    let (model, text) = (model("llama"), "def f(x):\n    \"\"\"Doc.\"\"\"\n");
+    for folder in ["one", "two"] {
+        let file = world.file(&format!("{folder}/x.py"), text);
+        world.run(&["complete", "--file", &file, "--model", &model, "-n", "1", "--max-tokens", "4", "--tests", "none"]);
+    }
+    let listed = world.run(&["history"]).code(0).out;
+    assert!(listed.contains(" one/x.py:f ") && listed.contains(" two/x.py:f "), "{listed}");
+    let error = world.run(&["history", "show", "--last", "--candidate", "Z"]).code(2).err;
+    assert!(error.contains("expected A: the run has 1 candidate"), "{error}");
 }
 
 #[test]

@@ -16,6 +16,8 @@ fn models_that_cannot_be_used() {
         |args: &[&str]| world.run(&[&["complete", "--json", "x", "-n", "1", "--max-tokens", "2"], args].concat());
     with(&["--model", "/nowhere/model"]).refused(2, &["/nowhere/model"]);
     with(&["--model", "no-such-model"]).refused(2, &["no-such-model", "built-in"]);
+    with(&["--model", "nosuch.gguf"]).refused(2, &["no folder or GGUF file nosuch.gguf", "looked in ", "work"]);
+    with(&["--seed", "18446744073709551616"]).refused(2, &["0 to 18446744073709551615"]);
     with(&["--model", &repository("tests")]).refused(2, &["config.json", "not found"]);
     with(&["--model", &model("llama"), "--draft", "/nowhere/draft"]).refused(2, &["/nowhere/draft"]);
     with(&["--model", &model("llama"), "--draft", &model("qwen2-draft")])
@@ -111,6 +113,17 @@ fn tests_that_cannot_be_run() {
     let broken = world.file("broken.py", "x = 1\nassert is_even(4\n");
     run(&broken).refused(2, &["broken.py", "does not parse", "line 2"]);
     run("gone.py").refused(2, &["the tests file gone.py"]);
+    run("").refused(2, &["--tests is empty"]);
+    // Where nothing can be run there is nothing to agree to.
+    for args in [&["test", &file, "--tests", "auto"][..], &["complete", "--file", &file, "--test-command", "true"]] {
+        let done = world.command(args).env("TMPDIR", "/nonexistent").output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(
+            said.contains("TMPDIR is /nonexistent, which is not there") && !said.contains("--unprotected"),
+            "{said}"
+        );
+        assert_eq!(done.status.code(), Some(3), "{said}");
+    }
     run(&text_of(&world.work())).refused(2, &["the tests file"]);
     let binary = world.file("binary.py", b"\xff");
     run(&binary).refused(2, &["binary.py"]);

@@ -154,6 +154,7 @@ fn what_cannot_be_done_is_a_sentence() {
         ("\"n\": 1e99", "expected 1 to 64"),
         ("\"n\": \"8\"", "`n` is \"8\""),
         ("\"n\": [1]", "`n` is a list"),
+        ("\"n\": []", "`n` is an empty list"),
         ("\"max_tokens\": 0", "expected a number from 1"),
         ("\"max_tokens\": -5", "expected a number from 1"),
         ("\"temperature\": \"hot\"", "expected 0 (greedy)"),

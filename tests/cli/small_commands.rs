@@ -170,6 +170,8 @@ fn words_that_are_nearly_right_are_named() {
     near(&["config"], "did you mean `int8`?");
     world.config("[keys]\nzom = 'f'\n");
     near(&["config"], "did you mean `zoom`?");
+    world.config("[keys]\nqit = 'f'\n");
+    near(&["config"], "did you mean `quit`?");
     world.config("kv_cahe = 3\n");
     let done = world.run(&["config"]).code(0);
     assert!(done.err.contains("did you mean `kv_cache`?"), "{}", done.err);

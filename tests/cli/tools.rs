@@ -144,7 +144,7 @@ fn init_tells_what_a_project_has_and_writes_only_when_asked() {
     let root = Path::new(&file).parent().unwrap().to_str().unwrap().to_owned();
     let settings = Path::new(&root).join(".bass-tui.toml");
     let said = world.run(&["init", &root]).code(0);
-    assert!(said.out.contains("Python (1 files, 1 of tests)") && said.out.contains("lists.py:double"), "{}", said.out);
+    assert!(said.out.contains("Python (1 file, 1 of tests)") && said.out.contains("lists.py:double"), "{}", said.out);
     assert!(said.out.contains("as it is      PASS: 1 "), "{}", said.out);
     assert!(said.err.contains("--write") && !settings.exists(), "{}", said.err);
     world.run(&["init", &root, "--write"]).code(0);
@@ -164,6 +164,18 @@ fn init_tells_what_a_project_has_and_writes_only_when_asked() {
     fs::write(&settings, fixed).unwrap();
     let done = world.run(&["test", &format!("{file}:double")]).code(0);
     assert!(done.err.is_empty() && done.out.contains("(as you said)"), "{}{}", done.err, done.out);
+    // Unfinished functions, and tests in the file itself.
+    let open = world.file("open/a.py", "def double(x):\n    \"\"\"Twice x.\"\"\"\n");
+    world.file("open/pyproject.toml", "[project]\nname = \"p\"\n");
+    world.file("open/test_a.py", "from a import double\n\ndef test_double():\n    assert double(2) == 4\n");
+    world.file(
+        "open/src/lib.rs",
+        "pub fn twice(x: i32) -> i32 {\n    todo!()\n}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn twice() {\n        \
+         assert_eq!(super::twice(2), 4);\n    }\n}\n",
+    );
+    let said = world.run(&["init", Path::new(&open).parent().unwrap().to_str().unwrap()]).out;
+    assert!(said.contains("test_a.py (") && !said.contains("none found"), "{said}");
+    assert!(said.contains("the tests in the file itself") || !said.contains("cargo ("), "{said}");
     let lone = world.file("lone/a.py", "");
     world.run(&["init", Path::new(&lone).parent().unwrap().to_str().unwrap()]).refused(2, &["no project around"]);
     world.run(&["init", &lone]).refused(2, &["is no folder"]);

@@ -76,11 +76,12 @@ fn mode_and_links_stay() {
 fn a_changed_file_is_left_alone_and_the_candidate_can_be_saved() {
     let (folder, path) = file(STUB.as_bytes());
     let target = read(&path);
-    fs::write(&path, format!("{STUB}# edited\n")).unwrap();
+    let edited = STUB.replace("Doc.", "Docs.");
+    fs::write(&path, &edited).unwrap();
     let error = target.apply(BODY, Some(&folder.path().join("backups"))).unwrap_err();
     assert!(matches!(error, CodeError::Changed { .. }), "{error}");
     assert!(error.to_string().contains("stub.py"));
-    assert_eq!(fs::read_to_string(&path).unwrap(), format!("{STUB}# edited\n"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), edited);
     assert_eq!(names(folder.path()), ["stub.py"]);
     let patches = folder.path().join("state/patches");
     for name in ["stub-f.patch", "stub-f-2.patch"] {
@@ -159,6 +160,18 @@ fn changes_are_undone_one_after_the_other_at_a_later_start() {
     fs::write(&other, "edited").unwrap();
     assert!(matches!(undo(None).unwrap_err(), CodeError::ChangedSince { .. }));
     assert_eq!(fs::read_to_string(&other).unwrap(), "edited");
+    // What cannot be put back names what can.
+    fs::remove_file(&other).unwrap();
+    assert!(matches!(undo(Some(&other)).unwrap_err(), CodeError::Gone { .. }));
+    assert!(matches!(undo(Some(&folder.path().join("never.py"))).unwrap_err(), CodeError::NothingWritten { .. }));
+    let third = folder.path().join("third.py");
+    fs::write(&third, STUB).unwrap();
+    read(&path).apply(BODY, Some(&backups)).unwrap();
+    read(&third).apply(BODY, Some(&backups)).unwrap();
+    fs::rename(&third, folder.path().join("renamed.py")).unwrap();
+    let error = undo(None).unwrap_err().to_string();
+    let named = format!("bass-tui undo {}", fs::canonicalize(&path).unwrap().display());
+    assert!(error.contains("third.py is no longer there") && error.ends_with(&named), "{error}");
 }
 
 #[test]
@@ -240,19 +253,16 @@ fn a_function_that_has_only_moved_is_written_where_it_stands_now() {
         };
         let comment = if name == "a.py" { "# New.\n\n\n" } else { "// New.\n\n\n" };
         let target = read();
-        let moved = format!("{comment}{stub}");
+        let moved = format!("{comment}{stub}{comment}");
         fs::write(&path, &moved).unwrap();
         let applied = target.apply(candidate, None).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), format!("{comment}{becomes}"), "{name}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("{comment}{becomes}{comment}"), "{name}");
         applied.undo().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), moved, "{name}");
-        // The function itself, or what follows it, has changed; or there is a second one like it.
-        for changed in [
-            stub.replacen("f(", "f(y, ", 1),
-            stub.replacen("f =", "ff =", 1),
-            format!("{stub}\n"),
-            format!("{stub}{stub}"),
-        ] {
+        // The function itself has changed, or there is a second one like it.
+        for changed in
+            [stub.replacen(" f(", " f(y, ", 1), stub.replacen("f =", "ff =", 1), format!("{stub}{stub}"), String::new()]
+        {
             if changed == stub {
                 continue;
             }
@@ -263,6 +273,71 @@ fn a_function_that_has_only_moved_is_written_where_it_stands_now() {
             assert_eq!(fs::read_to_string(&path).unwrap(), changed, "{name}");
         }
     }
+}
+
+/// Of two functions that were alike nothing tells which one is left.
+#[test]
+fn the_other_one_of_two_that_were_alike_is_not_written() {
+    let function = "def f(x):\n    pass\n";
+    let (_folder, path) = file(format!("{function}\n\n{function}").as_bytes());
+    let target = Target::read(&TargetSpec { path: path.clone(), place: Place::Line(5) }).unwrap();
+    fs::write(&path, function).unwrap();
+    assert!(matches!(target.apply("    return 1\n", None).unwrap_err(), CodeError::Changed { .. }));
+}
+
+#[test]
+fn writers_of_one_file_wait_for_each_other() {
+    let stub = |i: usize| format!("def f{i}(x):\n    \"\"\"Number {i}.\"\"\"\n\n\n");
+    let (folder, path) = file((0..6).map(stub).collect::<String>().as_bytes());
+    let target =
+        |i: usize| Target::read(&TargetSpec { path: path.clone(), place: Place::Function(format!("f{i}")) }).unwrap();
+    let targets: Vec<Target> = (0..6).map(target).collect();
+    std::thread::scope(|scope| {
+        for (i, target) in targets.iter().enumerate() {
+            scope.spawn(move || target.apply(&format!("    return {i}\n"), None).unwrap());
+        }
+    });
+    let written = |i: usize| stub(i).replace("\n\n\n", &format!("\n    return {i}\n\n\n"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), (0..6).map(written).collect::<String>());
+    assert_eq!(names(folder.path()), ["stub.py"]);
+}
+
+/// A new file belongs to who writes it: where it cannot be given away, the old one stays.
+#[cfg(target_os = "linux")]
+#[test]
+fn owner_and_group_stay() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let (folder, path) = file(STUB.as_bytes());
+    let groups = [1000, 2000];
+    if chown(&path, Some(groups[0]), Some(groups[1])).is_err() {
+        return crate::skip::as_it_cannot("files of others", "this user may not give files away");
+    }
+    fs::set_permissions(&path, Permissions::from_mode(0o664)).unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
+    let owned = || fs::metadata(&path).map(|meta| [meta.uid(), meta.gid()]).unwrap();
+    let write = || {
+        let applied = read(&path).apply(BODY, None).unwrap();
+        assert_eq!(owned(), groups);
+        applied.undo().unwrap();
+        assert_eq!((owned(), fs::read_to_string(&path).unwrap()), (groups, STUB.to_owned()));
+    };
+    write();
+    // Another user of its group: the system calls themselves change this thread alone.
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (user, group) = (3000, groups[1]);
+            // SAFETY: plain numbers.
+            let become_other = unsafe {
+                libc::syscall(libc::SYS_setresgid, group, group, group) == 0
+                    && libc::syscall(libc::SYS_setresuid, user, user, user) == 0
+            };
+            assert!(become_other);
+            match fs::metadata(&path) {
+                Ok(_) => write(),
+                Err(error) => crate::skip::as_it_cannot("files of a group", error),
+            }
+        });
+    });
 }
 
 #[test]
@@ -281,6 +356,16 @@ fn files_in_other_encodings_are_left_alone() {
     );
     let (_folder, path, target) = read(b"# \xe9\ndef f(x):\n    pass\n");
     assert!(message(target.unwrap_err(), &path).contains("the byte at offset 2 (line 1)"));
+    // Some tools begin a new line at a carriage return alone.
+    for (text, line) in [("def f(x):\n    pass\r\rdef g():\n    pass\n", Some(2)), ("def f(x):\r\n    pass\r\n", None)]
+    {
+        let (_folder, _path, target) = read(text.as_bytes());
+        let refused = target.err().map(|error| match error {
+            CodeError::LoneReturn { line, .. } => line,
+            other => panic!("{other}"),
+        });
+        assert_eq!(refused, line, "{text:?}");
+    }
     // Plain ASCII is the same in both, as long as it stays that.
     let plain = b"# coding: latin-1\ndef f(x):\n    pass\n";
     let (_folder, path, target) = read(plain);
@@ -296,8 +381,8 @@ fn files_in_other_encodings_are_left_alone() {
 fn git_and_patch_take_the_diff() {
     let crlf = STUB.replace('\n', "\r\n");
     let bare = STUB.trim_end_matches("\n\n\nprint(f(1))\n");
-    let lone = STUB.replace("import os\n", "s = '\r'  # \u{c}\n");
-    let texts = [STUB, crlf.as_str(), bare, lone.as_str(), &format!("\u{feff}{STUB}")].map(str::to_owned);
+    let odd = STUB.replace("import os\n", "s = 1  # \u{c}\n");
+    let texts = [STUB, crlf.as_str(), bare, odd.as_str(), &format!("\u{feff}{STUB}")].map(str::to_owned);
     for name in ["stub.py", "a folder/my stub.py", "grün.py", "quo\"te.py"] {
         for text in &texts {
             let folder = tempfile::tempdir().unwrap();

@@ -596,3 +596,26 @@ fn a_documenting_comment_belongs_to_the_function_across_blank_lines() {
         assert!(spliced.starts_with(&text[..text.find(stub).unwrap() + stub.len()]), "{spliced}");
     }
 }
+
+/// Tables of data and lists say nothing about the steps of code.
+#[test]
+fn an_empty_body_is_indented_as_the_nearest_function_is() {
+    let cases = [
+        (JavaScript, "const T = [\n  1,\n];\n\nfunction f(x) {\n}\n\nfunction g(x) {\n    return x;\n}\n", "    "),
+        (
+            TypeScript,
+            "function g(x: A) {\n  return x;\n}\n\nfunction h(x: A) {\n    return x;\n}\n\nfunction f(x: A) {}\n",
+            "    ",
+        ),
+        (Rust, "const T: [i32; 1] = [\n  1,\n];\n\nfn g() {\n    // One.\n    h();\n}\n\nfn f() {}\n", "    "),
+        (Go, "package p\n\nvar t = []int{\n  1,\n}\n\nfunc g() {\n\th()\n}\n\nfunc f() {\n}\n", "\t"),
+        (JavaScript, "const T = [\n  1,\n];\n\nfunction f(x) {\n}\n", "  "),
+    ];
+    for (language, text, step) in cases {
+        for own in ["  ", "    ", "\t"] {
+            let spliced = named(language, text, "f").splice(&format!("{own}if (x) {{\n{own}{own}h();\n{own}}}\n}}\n"));
+            let expected = format!("{{\n{step}if (x) {{\n{step}{step}h();\n{step}}}\n}}\n");
+            assert!(spliced.contains(&expected), "{spliced}");
+        }
+    }
+}

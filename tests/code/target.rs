@@ -284,6 +284,21 @@ fn nothing_said_means_the_first_unfinished_function() {
     let text = "def a():\n    return 1\n\n@overload\ndef b(x: int): ...\n\ndef c():\n    pass\n\ndef d():\n    pass\n";
     assert_eq!(find(text, &Place::Any).name, "c");
     assert_eq!(find("def a():\n    return 1\n", &Place::Any).name, "a");
+    // Bodies that are missing on purpose.
+    let real = "def real(x):\n    \"\"\"Doc.\"\"\"\n";
+    for class in [
+        "class P(Protocol):\n    def m(self) -> int: ...\n",
+        "class P(Sized, typing.Protocol[T]):\n    def m(self) -> int:\n        \"\"\"Doc.\"\"\"\n",
+        "class P(ABC):\n    @property\n    @abc.abstractmethod  # later\n    def m(self):\n        raise NotImplementedError\n",
+    ] {
+        assert_eq!(find(&format!("{class}\n\n{real}"), &Place::Any).name, "real", "{class}");
+    }
+    for class in ["class P(asyncio.Protocol):\n", "class Protocol(Base):\n", "class P(Base):\n"] {
+        assert_eq!(
+            find(&format!("{class}    def m(self): ...\n\n\n{real}"), &Place::Any).name.rsplit('.').next(),
+            Some("m")
+        );
+    }
     insta::assert_snapshot!(
         error("def a():\n    return 1\n\ndef b():\n    return 2\n", &Place::Any),
         @"every function in the text has a body already; say which one to write again: `a` (line 1), `b` (line 4)"

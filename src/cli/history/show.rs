@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::taken;
+use crate::cli::output::number;
 use crate::engine::FinishReason;
 use crate::history::{Kept, KeptCandidate, Tested, day_and_time};
 use crate::job::label;
@@ -93,7 +94,7 @@ pub fn words(candidate: &KeptCandidate) -> String {
         None => Some("its end is not recorded".to_owned()),
     });
     if candidate.tokens > 0 {
-        parts.push(super::number(candidate.tokens, "token"));
+        parts.push(number(candidate.tokens, "token"));
     }
     parts.extend(candidate.mean_logprob.map(|mean| format!("logprob {mean:.2}")));
     parts.join("; ")

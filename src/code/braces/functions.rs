@@ -21,13 +21,16 @@ const MAX_NESTING: usize = 50;
 pub(super) fn functions(table: &Table, text: &str) -> Vec<Function> {
     let tokens = tokens(table, text);
     let definitions = definitions(table, text, &tokens);
-    let file = File {
+    let mut file = File {
         table,
         text,
         unit: super::indent::unit(table, text, &tokens),
+        steps: Vec::new(),
         newlines: text.match_indices('\n').map(|(at, _)| at).collect(),
         tokens,
     };
+    let own = |d: &Definition| Some((d.head, file.own_step(d).filter(|_| !d.scope)?));
+    file.steps = definitions.iter().filter_map(own).collect();
     definitions.iter().filter(|d| !d.scope).map(|d| file.function(&definitions, d)).collect()
 }
 
@@ -43,6 +46,8 @@ struct File<'a> {
     tokens: Vec<Token>,
     newlines: Vec<usize>,
     unit: String,
+    /// The heads of functions and the indentation of their bodies below them, in the order of the text.
+    steps: Vec<(usize, String)>,
 }
 
 impl File<'_> {
@@ -74,6 +79,25 @@ impl File<'_> {
             parents,
             method: this.parent.and_then(|p| definitions.get(p)).is_some_and(|p| p.scope),
         }
+    }
+
+    /// The indentation of a function's first line of code below its head, if that is one step.
+    fn own_step(&self, this: &Definition) -> Option<String> {
+        let inside =
+            self.within(&(this.block.start + 1..this.block.end)).iter().filter(|_| this.form != Form::Expression);
+        let mut lines = inside.skip_while(|t| t.kind != Kind::Newline).filter(|t| t.kind != Kind::Comment);
+        let first = lines.find(|t| t.kind != Kind::Newline && t.end < this.block.end)?;
+        let step =
+            self.text[line_start(self.text, first.start)..first.start].strip_prefix(white(self.text, this.head))?;
+        let is_step = step == "\t" || (1..=8).contains(&step.len()) && step.bytes().all(|b| b == b' ');
+        is_step.then(|| step.to_owned())
+    }
+
+    /// One step of indentation at byte `at`: that of the nearest function that has a body, else of the file.
+    fn step(&self, at: usize) -> &str {
+        let behind = self.steps.partition_point(|(head, _)| *head < at);
+        let near = [behind.checked_sub(1), Some(behind)].into_iter().flatten().filter_map(|i| self.steps.get(i));
+        near.min_by_key(|(head, _)| head.abs_diff(at)).map_or(&self.unit, |(_, step)| step)
     }
 
     fn within(&self, range: &Range<usize>) -> &[Token] {
@@ -152,7 +176,7 @@ impl File<'_> {
     }
 
     fn shape(&self, this: &Definition, outer: &str) -> Shape {
-        let indent = format!("{outer}{}", self.unit);
+        let indent = format!("{outer}{}", self.step(this.head));
         if this.form == Form::Expression {
             let Range { start, end } = this.block;
             let (lead, tail) = ("{\n".to_owned(), format!("{outer}}}"));

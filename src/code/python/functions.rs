@@ -109,9 +109,9 @@ fn function(
         name,
         line: 0,
         finished: shape.finished,
-        declaration: ["overload", "abstractmethod"].iter().any(|d| {
-            text[this.start..this.keyword].lines().any(|l| l.trim_start().starts_with('@') && l.trim_end().ends_with(d))
-        }),
+        declaration: is_decorated(text, this)
+            || !shape.finished
+                && this.parent.is_some_and(|class| is_protocol(text, &definitions[class], headers[class])),
         stub,
         range: this.start..shape.body.end,
         body: shape.body,
@@ -123,6 +123,24 @@ fn function(
         parents,
         method: this.parent.and_then(|p| definitions.get(p)).is_some_and(|p| p.class),
     }
+}
+
+/// Returns true if a decorator says that the body is missing on purpose.
+fn is_decorated(text: &str, this: &Definition) -> bool {
+    let names = ["overload", "abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"];
+    text[this.start..this.keyword].lines().any(|line| {
+        let name = line.split('#').next().unwrap_or_default().trim().strip_prefix('@');
+        name.is_some_and(|name| names.contains(&name.rsplit('.').next().unwrap_or_default().trim()))
+    })
+}
+
+/// Returns true for a class that lists `Protocol` of `typing` among its bases.
+fn is_protocol(text: &str, class: &Definition, head_end: Option<usize>) -> bool {
+    let head = &text[..head_end.filter(|_| class.class).unwrap_or(class.keyword)];
+    let words: Vec<&str> = Tokens::new(head, class.keyword).map(|t| t.text(text)).collect();
+    // The word behind `class` is its own name, and asyncio has protocols with bodies.
+    let is_base = |at: usize| words[at] == "Protocol" && (words[at - 1] != "." || words[at - 2] != "asyncio");
+    (3..words.len()).any(is_base)
 }
 
 /// Start of the comment lines right above byte `at`, if they describe the item there; else `at`.

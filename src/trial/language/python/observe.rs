@@ -45,8 +45,7 @@ pub fn run(
             file: &file,
             inputs,
         };
-        let line = serde_json::to_vec(&request).unwrap_or_default();
-        let job = programs::job(python, [observer, &line, b"\n"].concat(), limits);
+        let job = programs::job(python, [observer, &programs::sized(&request)].concat(), limits);
         at.run_in(&copy, &project.package, &python.readable, &[], job)
     })
 }

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use serde::Serialize;
+
 use crate::sandbox::{Job, Limits};
 use crate::trial::language::row::{Tool, driver};
 use crate::untrusted::clean_line;
@@ -57,6 +59,12 @@ pub fn compile(python: &Tool, program: &str) -> Result<Vec<u8>, String> {
     }
     let said = clean_line(&String::from_utf8_lossy(&output.stderr), 200);
     Err(format!("{name} could not read the test driver: {said}"))
+}
+
+/// A request as the programs read it: ten digits of length, then JSON.
+pub fn sized(request: &impl Serialize) -> Vec<u8> {
+    let json = serde_json::to_vec(request).unwrap_or_default();
+    [format!("{:010}", json.len()).as_bytes(), &json].concat()
 }
 
 /// Starts a compiled program, which comes first in the request.
