@@ -537,6 +537,10 @@ mod tests {
             spelled.contains("`o/m-GGUF:Q4_K_M` are not on") && spelled.contains("pull o/m-GGUF:Q4_K_M`"),
             "{spelled}"
         );
-        insta::assert_snapshot!(message(catalog.resolve_main(Some("./m"))), @"there is no folder or GGUF file ./m; check the path, or take a name that `bass-tui models` lists");
+        for name in ["./m", "m.gguf"] {
+            let absent = message(catalog.resolve_main(Some(name)));
+            assert!(absent.contains(&format!("there is no folder or GGUF file {name} (looked in /")), "{absent}");
+        }
+        insta::assert_snapshot!(message(catalog.resolve_main(Some("/m"))), @"there is no folder or GGUF file /m; check the path, or take a name that `bass-tui models` lists");
     }
 }

@@ -156,7 +156,7 @@ fn list(history: &History, as_json: bool) -> Result<(), Failure> {
     let row = |(kept, subject): (&Kept, &String)| {
         let same = runs.iter().zip(&subjects).filter(|(_, other)| *other == subject);
         let is_clear = same.into_iter().all(|(other, _)| other.head.file == kept.head.file);
-        row(kept, if is_clear { subject.clone() } else { placed(kept) })
+        if is_clear { row(kept, subject) } else { row(kept, &placed(kept)) }
     };
     let rows: Vec<[String; 7]> = runs.iter().zip(&subjects).map(row).collect();
     print(&table(&["ID", "WHEN", "WHAT", "MODEL", "N", "PASSED", "TAKEN"], &rows))
@@ -207,7 +207,7 @@ fn end_of(text: &str, most: usize) -> String {
 const WIDEST: usize = 60;
 
 /// A run as a row of the list.
-fn row(kept: &Kept, subject: String) -> [String; 7] {
+fn row(kept: &Kept, subject: &str) -> [String; 7] {
     let candidates = kept.candidates();
     let passed = candidates.iter().filter(|c| c.has_passed()).count();
     let failed = candidates.iter().filter(|c| c.has_failed()).count();
@@ -218,7 +218,7 @@ fn row(kept: &Kept, subject: String) -> [String; 7] {
     [
         kept.file.id.clone(),
         day_and_time(kept.head.at),
-        clean_line(&end_of(&subject, WIDEST), WIDEST),
+        clean_line(&end_of(subject, WIDEST), WIDEST),
         clean_line(&kept.head.model, 24),
         kept.n().to_string(),
         tests,

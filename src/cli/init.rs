@@ -123,7 +123,9 @@ impl Sources {
             .collect();
         let last = |name: &str| name.rsplit(['.', ':']).next().unwrap_or_default().to_owned();
         let mut times: HashMap<String, usize> = HashMap::new();
-        functions.iter().for_each(|(_, function)| *times.entry(last(&function.name)).or_default() += 1);
+        for (_, function) in &functions {
+            *times.entry(last(&function.name)).or_default() += 1;
+        }
         let is_called = |name: &str| spoken_of.contains(&last(name)) && !name.ends_with("__") && last(name) != "main";
         let worth = |FunctionName { name, finished, .. }: &FunctionName| {
             (is_called(name), *finished, times.get(&last(name)) == Some(&1))

@@ -225,7 +225,7 @@ mod tests {
         let wrong = |name: &str, value: &str| live.change(name, value).err().unwrap();
         assert_eq!(wrong("n", "0"), "n is `0`, expected 1 to 64 candidates");
         assert_eq!(wrong("temperature", "hot"), "temperature is `hot`, expected 0 (greedy) or a positive number");
-        assert_eq!(wrong("seed", "-1"), "seed is `-1`, expected a whole number from 0");
+        assert_eq!(wrong("seed", "-1"), "seed is `-1`, expected a whole number from 0 to 18446744073709551615");
         assert!(wrong("model", "qwen2.5-coder-8b").contains("did you mean `qwen2.5-coder"), "the catalog's sentence");
         assert_eq!(wrong("device", "cpu"), "device cannot be changed here");
         assert_eq!(live.change("timeout", "3s").unwrap().limits.wall.as_secs(), 3);

@@ -160,7 +160,7 @@ fn changes_are_undone_one_after_the_other_at_a_later_start() {
     fs::write(&other, "edited").unwrap();
     assert!(matches!(undo(None).unwrap_err(), CodeError::ChangedSince { .. }));
     assert_eq!(fs::read_to_string(&other).unwrap(), "edited");
-    // What cannot be put back names what can.
+    // A change that cannot be put back names one that can.
     fs::remove_file(&other).unwrap();
     assert!(matches!(undo(Some(&other)).unwrap_err(), CodeError::Gone { .. }));
     assert!(matches!(undo(Some(&folder.path().join("never.py"))).unwrap_err(), CodeError::NothingWritten { .. }));

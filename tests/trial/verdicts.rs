@@ -99,6 +99,14 @@ fn doctest_examples_come_from_the_stub_and_run_on_the_candidate() {
     expect_examples(DOUBLE, &stub("    No examples.\n"), Status::NotRun, "no tests were run");
 }
 
+/// Its text goes to the driver whole.
+#[test]
+fn examples_of_a_large_file_are_run() {
+    let stub = format!("S = '{}'\n\n\ndef f(x):\n    '''\n    >>> f(3)\n    6\n    '''\n", "é".repeat(1 << 20));
+    expect_examples(&format!("{stub}    return 2 * x\n"), &stub, Status::Passed, "1 test");
+    expect_examples(&format!("{stub}    return x\n"), &stub, Status::Failed, "f(3) gave 3, expected 6");
+}
+
 #[test]
 fn examples_import_the_file_that_they_stand_in() {
     let Some(runner) = runner() else { return };
