@@ -199,6 +199,25 @@ impl Trial {
         self.own_target().is_some()
     }
 
+    /// A message about the program with the line in `(FILE, line N)` as it is counted in the user's own text, if
+    /// it stands behind the function.
+    pub(super) fn in_own_lines(&self, message: &str) -> String {
+        let told = || {
+            let name = self.file.as_ref()?.file_name()?.to_str()?;
+            let place = format!("({name}, line ");
+            let at = message.find(&place)? + place.len();
+            let digits = message[at..].find(')')?;
+            let line: usize = message[at..at + digits].parse().ok()?;
+            let own = self.own_target()?;
+            let count = |text: &str| text.lines().count();
+            let (all, program) = (count(&own.text), count(&self.program));
+            let is_behind = line + count(&own.text[own.body.end..]) > program;
+            let line = (line + all).checked_sub(program).filter(|_| is_behind)?;
+            Some(format!("{}{line}{}", &message[..at], &message[at + digits..]))
+        };
+        told().unwrap_or_else(|| message.to_owned())
+    }
+
     fn own_target(&self) -> Option<Target> {
         let text = self.stub.as_deref()?;
         let at_line = |line| Target::in_text(text, self.language, &Place::Line(line)).ok();

@@ -135,11 +135,12 @@ impl Checks {
             _ => None,
         };
         let Some(tests) = tests.filter(|_| is_held(trial) && !is_of_body) else { return Ok(verdict) };
-        let reason = |verdict: &Verdict| match &verdict.failed {
+        // Bodies of other lengths move what is wrong behind them.
+        let reason = |of: &Trial, verdict: &Verdict| match &verdict.failed {
             // Whoever catches what the function raises: the test has to do with it.
             _ if verdict.output.contains(CALLED) => String::new(),
             Some((name, why)) => format!("{name}: {why}"),
-            None => verdict.message.clone(),
+            None => of.in_own_lines(&verdict.message),
         };
         let Some(mut programs) = trial.with_vacuity_body(&row.bodies[1]) else { return Ok(verdict) };
         if verdict.status == Status::Error {
@@ -151,12 +152,16 @@ impl Checks {
         let find = || {
             let without = first_that_runs(programs.iter().map(with), runs)?;
             let without = without.filter(|_| !(runs.is_cut)());
-            Ok(without.map(|without| ((without.status, reason(&without)), has_ended(&without))))
+            Ok(without.map(|without| ((without.status, reason(&first, &without)), has_ended(&without))))
         };
         let cache_file = || CacheFile::of(&[(runs.cache_file)(&first)?], "without");
         let without = self.without.get_or((&tests, &programs), cache_file, find)?;
-        let is_same = without.is_some_and(|(status, why)| status == verdict.status && why == reason(&verdict));
-        Ok(if is_same { verdict.without_candidate() } else { verdict })
+        let is_same = without.is_some_and(|(status, why)| status == verdict.status && why == reason(trial, &verdict));
+        if !is_same {
+            return Ok(verdict);
+        }
+        let message = trial.in_own_lines(&verdict.message);
+        Ok(Verdict { message, ..verdict }.without_candidate())
     }
 }
 

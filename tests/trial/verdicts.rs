@@ -107,6 +107,24 @@ fn examples_of_a_large_file_are_run() {
     expect_examples(&format!("{stub}    return x\n"), &stub, Status::Failed, "f(3) gave 3, expected 6");
 }
 
+/// What is broken behind the function has its line of the user's text, whatever the length of a body.
+#[test]
+fn errors_behind_the_function_have_the_lines_of_the_users_file() {
+    let Some(runner) = runner() else { return };
+    let (head, rest) = ("def f(x):\n    '''\n    >>> f(1)\n    2\n    '''\n", "\ndef broken(:\n    pass\n");
+    for own in ["", "    pass\n", "    y = x\n    z = y\n    return z\n"] {
+        let stub = format!("{head}{own}{rest}");
+        let line = format!("line {})", 1 + head.lines().count() + own.lines().count() + 1);
+        for body in ["    return 2 * x\n", "    y = 2 * x\n    return y\n"] {
+            let program = format!("{head}{body}{rest}");
+            let trial = Trial { stub: Some(stub.clone()), ..trial(&program, Tests::own_examples(), limits(20.0)) };
+            let verdict = run(runner, &trial);
+            assert_eq!(verdict.status, Status::NotRun, "{}", verdict.message);
+            assert!(verdict.message.contains(&line), "{line}: {}", verdict.message);
+        }
+    }
+}
+
 #[test]
 fn examples_import_the_file_that_they_stand_in() {
     let Some(runner) = runner() else { return };

@@ -1,7 +1,6 @@
 //! Python: a tests file or the examples of a docstring, run by pytest, unittest or doctest in a copy of the
 //! project, each test reported by name.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +8,7 @@ use serde::Serialize;
 
 use super::installed::Distribution;
 use super::programs;
-use crate::code::{Target, names};
+use crate::code::names;
 use crate::language::Language;
 use crate::sandbox::{Ended, Limits};
 use crate::trial::language::row::{Context, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
@@ -94,26 +93,7 @@ fn without_body(trial: &Trial) -> Option<String> {
     let is_open = ["", "pass", "..."].contains(&own.trim()) || own.trim().starts_with("raise NotImplemented");
     let is_annotated = || is_open && ["AsyncIter", "AsyncGen"].iter().any(|name| head.contains(name));
     let is_generator = head.contains("async def ") && (yields(own) || is_annotated());
-    let statement = if is_generator { WITHOUT_BODY_OF_GENERATOR } else { WITHOUT_BODY };
-    Some(with_lines_kept(&target, statement))
-}
-
-/// The text with a body of one statement, whose other lines keep their numbers where that can be: errors name
-/// them.
-fn with_lines_kept(target: &Target, statement: &str) -> String {
-    let (old, lines) = (&target.text, |text: &str| text.matches('\n').count());
-    let mut text = target.with_body(statement);
-    match (&target.docstring, lines(old).cmp(&lines(&text))) {
-        (Some(docstring), Ordering::Less) if target.body.is_empty() => {
-            [&old[..docstring.end], "; ", statement, &old[docstring.end..]].concat()
-        }
-        (_, Ordering::Greater) => {
-            let behind = text.len() - (old.len() - target.body.end);
-            text.insert_str(behind, &"\n".repeat(lines(old) - lines(&text)));
-            text
-        }
-        _ => text,
-    }
+    Some(target.with_body(if is_generator { WITHOUT_BODY_OF_GENERATOR } else { WITHOUT_BODY }))
 }
 
 /// Returns true if the body itself yields, not only a function or class in it.
@@ -256,24 +236,7 @@ impl PythonRuns<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{WITHOUT_BODY, with_lines_kept, yields};
-    use crate::code::{Place, Target};
-    use crate::language::Language;
-
-    #[test]
-    fn lines_outside_of_the_function_keep_their_numbers() {
-        let head = "def f(x):\n    \"\"\"Doc.\n\n    Two.\n    \"\"\"";
-        for body in ["", "  # none", "\n    pass", "\n    ...\n", "\n    if x:\n        return 1\n    return 2"] {
-            for rest in ["\n\n\ndef g():\n    pass\n", "\n", ""] {
-                let text = format!("{head}{body}{rest}");
-                let target = Target::in_text(&text, Language::Python, &Place::Function("f".to_owned())).unwrap();
-                let without = with_lines_kept(&target, WITHOUT_BODY);
-                let at = |text: &str| text.lines().position(|line| line == "def g():");
-                assert_eq!(at(&without), at(&text), "{without}");
-                assert!(without.contains(WITHOUT_BODY) && !without.contains("return 2"), "{without}");
-            }
-        }
-    }
+    use super::yields;
 
     #[test]
     fn a_yield_of_an_inner_function_makes_no_generator() {
