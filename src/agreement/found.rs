@@ -47,6 +47,14 @@ impl Agreement {
         this
     }
 
+    /// The agreement among the candidates that `counts` takes; `None` if it takes none that was called.
+    #[must_use]
+    pub fn among(&self, counts: impl Fn(usize) -> bool) -> Option<Self> {
+        let taken = |witness: &&Witness| witness.members.iter().any(|&member| counts(member));
+        let witnesses: Vec<Witness> = self.witnesses.iter().filter(taken).cloned().collect();
+        (!witnesses.is_empty()).then(|| Self::of(self.inputs.clone(), witnesses))
+    }
+
     fn place(&self, candidate: usize) -> Option<usize> {
         self.witnesses.iter().position(|witness| witness.members.contains(&candidate))
     }
@@ -201,6 +209,15 @@ mod tests {
         assert_eq!((found.words().as_str(), found.candidates()), ("2 of 5 agree", 5));
         assert_eq!(found.groups(), [vec![0, 3], vec![1, 2, 5, 6], vec![4]], "two votes each, as before");
         assert_eq!(found.standing(5).map(|standing| standing.agree), Some(2));
+    }
+
+    #[test]
+    fn those_that_count_agree_among_themselves() {
+        let found = found();
+        let passed = found.among(|candidate| matches!(candidate, 1 | 2 | 4)).unwrap();
+        assert_eq!((passed.words().as_str(), passed.telling()), ("2 of 3 agree", None));
+        assert_eq!((passed.standing(0), passed.standing(4).map(|standing| standing.agree)), (None, Some(1)));
+        assert!(found.among(|_| false).is_none());
     }
 
     #[test]

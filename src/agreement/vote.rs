@@ -35,7 +35,8 @@ pub struct Standing {
 impl Standing {
     /// Greater is better.
     pub fn order(&self) -> impl Ord + use<> {
-        (self.right, !self.is_broken, self.returns, self.votes)
+        // Of votes that are level, those of the larger group count more.
+        (self.right, !self.is_broken, self.returns, self.votes, self.agree)
     }
 }
 
@@ -115,6 +116,17 @@ mod tests {
         let input = Input { callee: "f".to_owned(), arguments: String::new(), result: None };
         assert_eq!(Agreement::of(vec![input; 3].into(), witnesses.to_vec()).differing(), [1, 0, 2]);
         assert!(standings[1].order() > standings[2].order(), "those that only raise do not win");
+    }
+
+    #[test]
+    fn of_level_votes_the_larger_group_wins() {
+        let all = [witness(1, "ax"), witness(2, "ay"), witness(1, "bx"), witness(1, "cx")];
+        let standings = tally(&all, 2);
+        let votes: Vec<_> = standings.iter().map(|s| (s.votes, s.agree)).collect();
+        assert_eq!(votes, [(6, 1), (5, 2), (4, 1), (4, 1)]);
+        let level = tally(&[witness(1, "ax"), witness(2, "ay"), witness(1, "bx")], 2);
+        assert_eq!((level[0].votes, level[1].votes), (5, 5));
+        assert!(level[1].order() > level[0].order());
     }
 
     #[test]

@@ -143,6 +143,11 @@ impl Job {
         Self { showing, ..self }
     }
 
+    /// This job with its tests as they are now.
+    pub fn with_tests_read_again(&self) -> Result<Self, JobError> {
+        Ok(self.tested_as(&self.with_tests(&self.choice)?))
+    }
+
     /// This job with the tests of another one for the same function.
     #[must_use]
     pub fn tested_as(&self, other: &Self) -> Self {
@@ -434,6 +439,19 @@ pub fn label(candidate: usize) -> String {
     if candidate < 26 { letter.to_string() } else { format!("{}{letter}", label(candidate / 26 - 1)) }
 }
 
+/// A ranking in the order of the pick: with tests those that passed come first, and of these the marked ones
+/// last.
+pub fn order_of_pick(
+    ranking: &[usize],
+    tested: bool,
+    passed: impl Fn(usize) -> bool,
+    marked: impl Fn(usize) -> bool,
+) -> Vec<usize> {
+    let mut order = ranking.to_vec();
+    order.sort_by_key(|&c| (tested && !passed(c), (!tested || passed(c)) && marked(c)));
+    order
+}
+
 /// The candidate to pick. Once all have ended (`ranking` is known) it is the best ranked that passed, or
 /// without tests the best ranked; until then the first that passed. A marked candidate is picked only if no
 /// other passed.
@@ -446,8 +464,8 @@ pub fn pick(
 ) -> Option<usize> {
     match ranking {
         Some(ranking) => {
-            let fit = || ranking.iter().copied().filter(|&c| !tested || passed(c));
-            fit().find(|&c| !marked(c)).or_else(|| fit().next())
+            let first = order_of_pick(ranking, tested, &passed, marked).first().copied();
+            first.filter(|&c| !tested || passed(c))
         }
         None => first_pass.filter(|&c| passed(c)),
     }

@@ -208,6 +208,8 @@ impl State {
     }
 
     pub fn test_again(&mut self, candidate: usize) {
+        // Only the first tests of a run write more by themselves.
+        self.rounds.iter_mut().for_each(|rounds| rounds.most = 0);
         let Some(slot) = self.slots.get(candidate) else { return };
         match &slot.trial {
             // It runs already.
@@ -504,7 +506,10 @@ impl State {
             let votes = crate::job::frequencies(&self.slots.iter().enumerate().map(origin).collect::<Vec<_>>());
             summary.ranking.sort_by_key(|&c| (self.is_cut(c), Reverse(votes.get(c).copied().unwrap_or(0))));
         }
-        if let Some(agreement) = &self.agreement {
+        // Where some passed, they agree among themselves.
+        let passed = |c: usize| self.slots[self.slots[c].origin.unwrap_or(c)].passed;
+        let passed = self.agreement.as_ref().and_then(|agreement| agreement.among(passed));
+        for agreement in self.agreement.as_deref().into_iter().chain(passed.as_ref()) {
             let standing = |c: usize| agreement.standing(c).map(Standing::order);
             summary.ranking.sort_by_key(|&c| (self.is_cut(c), Reverse(standing(c))));
         }

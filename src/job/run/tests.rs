@@ -510,6 +510,18 @@ fn no_round_follows_a_pass_a_stop_or_the_last_one() {
         let done = outcome(&events);
         assert_eq!((count(&source), done.candidates.len(), done.picked), (requests, candidates, None), "{most}");
     }
+    // It fails only when it is tested again.
+    let (source, fails) = (wrong(), Arc::new(AtomicBool::new(false)));
+    let is_failing = fails.clone();
+    let changing = pool(1, move |_, _| {
+        let status = if is_failing.load(Ordering::Relaxed) { Status::Failed } else { Status::Passed };
+        Ok(Verdict { status, ..Verdict::not_run("ran") })
+    });
+    let (run, events) = going_on(&source, 3, &changing);
+    assert_eq!(outcome(&events).candidates.len(), 4);
+    fails.store(true, Ordering::Relaxed);
+    run.test(0);
+    assert_eq!((outcome(&events).candidates.len(), count(&source)), (4, 1));
     // The time for all of it was said.
     let ((steady, _), source) = (unsteady(), wrong());
     let mut timed = Ask { rounds: Some(Rounds { most: 3, source: source.clone(), retry: Retry::Fresh }), ..ask(false) };
