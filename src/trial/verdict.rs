@@ -163,6 +163,25 @@ impl Verdict {
         [Some(self.message.clone()), mark, tests].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
+    /// [`Self::words`] with the lines of the reason of the test that failed, if it has several.
+    pub fn lines(&self) -> String {
+        let words = self.words();
+        let Some(why) = self.failed.as_ref().map(|(_, why)| clean(why)).filter(|why| why.trim().contains('\n')) else {
+            return words;
+        };
+        let flat = clean_line(&why, usize::MAX);
+        let (begin, _) = flat.split_at(flat.char_indices().nth(20).map_or(flat.len(), |(at, _)| at));
+        match words.find(begin) {
+            // The message may have been cut.
+            Some(at) => {
+                let rest = words[at..].strip_prefix(&flat).unwrap_or_default();
+                let why: Vec<&str> = why.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+                format!("{}{}{rest}", &words[..at], why.join("\n"))
+            }
+            None => words,
+        }
+    }
+
     /// Its times for the reader: the time of the tests, and the total time if that is longer.
     pub fn time(&self) -> String {
         let all = Some(self.waited_ms).filter(|waited| u64::from(*waited) > self.duration_ms);
@@ -216,7 +235,7 @@ impl Verdict {
                 _ if !matches!(verdict.status, Status::Passed | Status::NotRun) => return Ok(verdict),
                 Some(known) if verdict.status == Status::NotRun => known,
                 Some(known) if known.has_passed() => Self {
-                    message: format!("{}, {}", known.message, verdict.message),
+                    message: both(&known.message, &verdict.message),
                     duration_ms: known.duration_ms + verdict.duration_ms,
                     output: known.output + &verdict.output,
                     assurance: Box::new(known.assurance.with(&verdict.assurance)),
@@ -539,6 +558,15 @@ fn of_tests(evidence: &Evidence, tests: &[TestEnd], is_whole: bool) -> (Status, 
     }
 }
 
+/// The messages of two passes as one: numbers of tests are added.
+fn both(one: &str, other: &str) -> String {
+    let number = |words: &str| words.strip_suffix(" tests").or(words.strip_suffix(" test"))?.parse::<u64>().ok();
+    match (number(one), number(other)) {
+        (Some(one), Some(other)) => count(one + other, "test"),
+        _ => format!("{one}, {other}"),
+    }
+}
+
 fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
@@ -724,6 +752,17 @@ mod tests {
     }
 
     #[test]
+    fn a_reason_in_lines_keeps_them() {
+        let why = "not equal:\n+ actual - expected\n\n+ 3\n- 6\n (f.js:2)";
+        let failed = Some(("adds".to_owned(), why.to_owned()));
+        let verdict = Verdict { failed, ..Verdict::not_run(&format!("adds: {why}; left out: b")) };
+        assert_eq!(verdict.words(), "adds: not equal: + actual - expected + 3 - 6 (f.js:2); left out: b");
+        assert_eq!(verdict.lines(), "adds: not equal:\n+ actual - expected\n+ 3\n- 6\n (f.js:2); left out: b");
+        let other = Verdict { message: "no result after 5 s".to_owned(), ..verdict };
+        assert_eq!(other.lines(), other.words());
+    }
+
+    #[test]
     fn tests_of_several_kinds_have_to_pass_each() {
         let verdict = |status, message: &str, runner| Verdict { status, ..Verdict::not_run(message) }.by(runner);
         let two = verdict(Status::Passed, "2 tests", "doctest");
@@ -734,7 +773,7 @@ mod tests {
             let all = Verdict::of_all(each.iter().map(|&verdict| Ok(verdict.clone()))).unwrap();
             (all.status, all.message, all.assurance.runner)
         };
-        let both = (Status::Passed, "2 tests, 5 tests".to_owned(), "doctest, pytest".to_owned());
+        let both = (Status::Passed, "7 tests".to_owned(), "doctest, pytest".to_owned());
         assert_eq!(of(&[&two, &five]), both);
         assert_eq!(of(&[&none, &two, &five, &none]), both);
         assert_eq!(of(&[&two, &failed, &five]).0, Status::Failed);

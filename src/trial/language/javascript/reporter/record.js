@@ -48,8 +48,8 @@ const report = (() => {
   const quote = (text) => stringify('' + text);
   const short = (text) => {
     const plain = ('' + text).replace(/\u001b\[[0-9;]*m/g, '').split(/\n\s+at /)[0];
-    // Spaces inside of a line stay: values may differ by them.
-    return plain.replace(/\s*\n\s*|\t/g, ' ').trim().slice(0, 300);
+    // Lines and spaces inside of them stay: values may differ by them, and differences are told in lines.
+    return plain.replace(/\s*\n/g, '\n').replace(/\t/g, ' ').trim().slice(0, 300);
   };
 
   const differs = (name) => (changed += (changed === '' ? '' : ',') + quote(name));

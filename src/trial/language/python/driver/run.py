@@ -482,7 +482,8 @@ def words_of_example(failure):
     else:
         gave = "gave %s" % (shorten(got) or "nothing")
     want = example.exc_msg if example.exc_msg is not None else want
-    return "%s %s, expected %s" % (shorten(example.source), gave, shorten(want) or "nothing")
+    source = sub(r"[ \t]*#[ \t]*doctest:[^\n]*", "", example.source)
+    return "%s %s, expected %s" % (shorten(source), gave, shorten(want) or "nothing")
 
 
 def is_asked(run, test):
