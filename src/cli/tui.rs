@@ -18,7 +18,9 @@ use crate::files;
 use crate::history::Kept;
 use crate::job::{Job, TestsChoice, TrialPool};
 use crate::language::Language;
-use crate::options::{Flags, GENERATION, HISTORY, MODELS, PROMPTS, SAMPLING, SCREEN, SERVER, TESTS, did_you_mean};
+use crate::options::{
+    COMPARING, Flags, GENERATION, HISTORY, MODELS, PROMPTS, SAMPLING, SCREEN, SERVER, TESTS, did_you_mean,
+};
 use crate::trial::{Project, Runner};
 use crate::tui;
 
@@ -130,7 +132,7 @@ pub struct Args {
 #[derive(Debug, clap::Args)]
 pub struct ScreenArgs {
     #[command(flatten)]
-    options: Flags<{ MODELS | SERVER | GENERATION | SAMPLING | TESTS | PROMPTS | SCREEN | HISTORY }>,
+    options: Flags<{ MODELS | SERVER | GENERATION | SAMPLING | TESTS | COMPARING | PROMPTS | SCREEN | HISTORY }>,
     #[command(flatten)]
     tests: TestArgs,
     #[command(flatten)]
