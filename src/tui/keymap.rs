@@ -354,6 +354,9 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Help, A::LineUp, "line-up", &["k", "up"], "scroll up", "up"),
     binding(C::Help, A::PageDown, "page-down", &["pgdn", "space"], "page down", ""),
     binding(C::Help, A::PageUp, "page-up", &["pgup"], "page up", ""),
+    binding(C::Help, A::Top, "top", &["g", "home"], "to the top", ""),
+    binding(C::Help, A::Bottom, "bottom", &["G", "end"], "to the end", ""),
+    binding(C::Help, A::Palette, "palette", &[":"], "all actions and settings, to search in them", "search actions"),
     binding(C::Help, A::Close, "close", &["esc", "q", "?", "f1", "enter"], "close the help", "close"),
 
     binding(C::Question, A::Yes, "yes", &["y"], "yes", "yes"),

@@ -1,7 +1,8 @@
 //! Where everything goes: pure arithmetic on the size of the terminal. Knows nothing of what is drawn.
 //!
-//! - A pane has a header, up to three rows of a note (why its tests failed), and code behind a gutter of one
-//!   column. It has no other border, so that code gets the cells.
+//! - A pane has a header, a note (why its tests failed), and code behind a gutter of one column. It has no
+//!   other border, so that code gets the cells. A note competes for up to three rows, and has more where
+//!   they are free.
 //! - Panes fill columns from top to bottom, in the order of the candidates, while text flows as well as
 //!   after.
 //! - While text flows all panes have equal places. Afterwards each gets what it needs, with as few wrapped
@@ -20,8 +21,10 @@ const PAGE_COLUMNS: u16 = 36;
 const ROWS: (u16, u16) = (7, 4);
 /// Columns left of the code of a pane.
 const GUTTER: u16 = 1;
-/// Most rows of a note.
-pub const NOTE: usize = 3;
+/// Most rows of a note that code or other panes could use.
+const NOTE: usize = 3;
+/// Most rows that code which is cut anyway gives up for its note.
+const GIVEN: usize = 2;
 
 /// How the candidates are arranged, as the user likes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -249,7 +252,8 @@ pub fn arrange(width: u16, height: u16, wants: Wants, measure: &Measure) -> Layo
         let strip = u16::from(wants.shown.len() > 1 && !wants.results && rest.height > ROWS.1);
         layout.strip = take_top(&mut rest, strip);
         let notes = if wants.results { 0 } else { (measure.note)(wants.focus, rest.width) };
-        let note = if rest.height > ROWS.1 { rows(notes) } else { 0 };
+        let free = rest.height.saturating_sub(whole(wants.focus, rest.width));
+        let note = if rest.height > ROWS.1 { rows(notes).min(free.max(rows(NOTE))) } else { 0 };
         if !wants.writing {
             rest.height = rest.height.min(whole(wants.focus, rest.width) + note);
         }
@@ -361,12 +365,32 @@ fn fit(layout: &mut Layout, rest: Rect, wants: Wants, measure: &Measure) -> bool
         // Places that would stay empty make the others wider.
         let columns = filled.len().min(columns);
         let code = (area.width / columns as u16).saturating_sub(GUTTER);
-        let notes: Vec<u16> = wants.shown.iter().map(|&c| rows((measure.note)(c, code).min(notes))).collect();
+        let wanted = |at: usize| rows((measure.note)(wants.shown[at], code));
+        let mut notes: Vec<u16> = (0..wants.shown.len()).map(|at| wanted(at).min(rows(notes))).collect();
+        let mut heights = heights;
+        grow(&filled, area.height, (&mut heights, &mut notes), wanted);
         layout.regime = Regime::Panes;
         layout.panes = place(area, columns, &filled, &heights, wants, &notes);
         return true;
     }
     paged(layout, Rect { height: rest.height + folded, ..rest }, folded, wants, measure)
+}
+
+/// Gives the rows that columns have left to the notes of their panes.
+fn grow(filled: &[Range<usize>], room: u16, panes: (&mut [u16], &mut [u16]), wanted: impl Fn(usize) -> u16) {
+    let (heights, notes) = panes;
+    for range in filled {
+        let mut left = heights[range.clone()].iter().fold(room, |left, &height| left.saturating_sub(height));
+        for at in range.clone() {
+            let more = wanted(at).saturating_sub(notes[at]).min(left);
+            (notes[at], heights[at], left) = (notes[at] + more, heights[at] + more, left - more);
+        }
+    }
+}
+
+/// Rows that a pane gives up for its note, whose code needs so many rows with the header.
+fn given(height: u16, needed: u16, wanted: u16) -> u16 {
+    if needed > height && height >= ROWS.1 { wanted.min(rows(GIVEN)) } else { 0 }
 }
 
 /// The page with the focused candidate, under a strip with the states of all.
@@ -377,12 +401,12 @@ fn paged(layout: &mut Layout, mut area: Rect, folded: u16, wants: Wants, measure
     let strip = take_top(&mut area, 1);
     let most = side_by_side(area.width, wants.shown.len(), PAGE_COLUMNS);
     let tried = (1..=most).map(|columns| {
-        let (heights, price) = heights(area.width, columns, 0, wants, measure);
-        let heights: Vec<u16> = heights.iter().map(|&height| height.min(area.height)).collect();
+        let (needed, price) = heights(area.width, columns, 0, wants, measure);
+        let heights: Vec<u16> = needed.iter().map(|&height| height.min(area.height)).collect();
         let filled = fill(&heights, area.height);
-        ((filled.len().div_ceil(columns), price), columns, heights, filled)
+        ((filled.len().div_ceil(columns), price), columns, (heights, needed), filled)
     });
-    let Some((_, columns, mut heights, filled)) = tried.min_by_key(|tried| tried.0) else { return false };
+    let Some((_, columns, (mut heights, needed), filled)) = tried.min_by_key(|tried| tried.0) else { return false };
     let focus = wants.shown.iter().position(|&c| c == wants.focus).unwrap_or(0);
     let Some(page) = filled.chunks(columns).find(|page| page.iter().any(|range| range.contains(&focus))) else {
         return false;
@@ -394,15 +418,9 @@ fn paged(layout: &mut Layout, mut area: Rect, folded: u16, wants: Wants, measure
     }
     // The last page may have fewer columns: they are wider, and notes get the rows that are left.
     let code = (area.width / page.len() as u16).saturating_sub(GUTTER);
-    let mut notes = vec![0; heights.len()];
-    for range in page {
-        let mut left = heights[range.clone()].iter().fold(area.height, |left, &height| left.saturating_sub(height));
-        for at in range.clone() {
-            notes[at] = rows((measure.note)(wants.shown[at], code).min(NOTE)).min(left);
-            heights[at] += notes[at];
-            left -= notes[at];
-        }
-    }
+    let wanted = |at: usize| rows((measure.note)(wants.shown[at], code));
+    let mut notes: Vec<u16> = (0..heights.len()).map(|at| given(heights[at], needed[at], wanted(at))).collect();
+    grow(page, area.height, (&mut heights, &mut notes), wanted);
     layout.panes = place(area, page.len(), page, &heights, wants, &notes);
     true
 }
@@ -444,7 +462,8 @@ fn slots(layout: &mut Layout, rest: Rect, wants: Wants, measure: &Measure) -> bo
     true
 }
 
-/// Columns of `each` panes of equal size, filled with these candidates. Notes get the rows that code leaves.
+/// Columns of `each` panes of equal size, filled with these candidates. Notes get the rows that code leaves,
+/// and some of code that is cut.
 fn equal(area: Rect, (columns, each): (usize, usize), of: Range<usize>, wants: Wants, measure: &Measure) -> Vec<Pane> {
     let until = |at: usize| (usize::from(area.height) * at / each) as u16;
     let pane = |(at, candidate): (usize, &usize)| {
@@ -452,8 +471,9 @@ fn equal(area: Rect, (columns, each): (usize, usize), of: Range<usize>, wants: W
         let (x, end) = (edge(area.width, columns, column), edge(area.width, columns, column + 1));
         let area = Rect::new(area.x + x, area.y + until(row), end - x, until(row + 1) - until(row));
         let code = area.width.saturating_sub(GUTTER);
-        let left = area.height.saturating_sub(rows(1 + (measure.code)(*candidate, code).max(1)));
-        let note = rows((measure.note)(*candidate, code).min(NOTE)).min(left);
+        let needed = rows(1 + (measure.code)(*candidate, code).max(1));
+        let wanted = rows((measure.note)(*candidate, code));
+        let note = wanted.min(area.height.saturating_sub(needed)).max(given(area.height, needed, wanted));
         Pane { candidate: *candidate, area, note }
     };
     wants.shown[of].iter().enumerate().map(pane).collect()
@@ -476,7 +496,8 @@ fn columns(layout: &mut Layout, rest: Rect, wants: Wants, measure: &Measure) -> 
     layout.panes = equal(area, (columns, 1), from..from + columns, wants, measure);
     for pane in &mut layout.panes {
         let code = pane.area.width.saturating_sub(GUTTER);
-        pane.note = rows((measure.note)(pane.candidate, code)).min(pane.area.height - ROWS.1);
+        let note = rows((measure.note)(pane.candidate, code).min(NOTE)).min(pane.area.height - ROWS.1);
+        pane.note = pane.note.max(note);
     }
     true
 }
@@ -536,7 +557,23 @@ mod tests {
             let layout = arrange(80, 24, wants, &Measure { code: &|_, _| code, note: &|_, _| 2 });
             layout.panes.iter().map(|pane| pane.note).collect::<Vec<_>>()
         };
-        assert_eq!((notes(3), notes(100)), (vec![2, 2], vec![0, 0]));
+        assert_eq!((notes(3), notes(100)), (vec![2, 2], vec![2, 2]), "code that is cut gives up rows");
+    }
+
+    #[test]
+    fn a_body_on_a_page_gives_up_rows_for_its_note() {
+        let notes = |code: usize, note: usize| {
+            let layout = arrange(80, 24, wants(2), &Measure { code: &|_, _| code, note: &|_, _| note });
+            let pane = layout.panes[0];
+            (pane.note, layout.inner(pane).height)
+        };
+        assert_eq!((notes(61, 9), notes(61, 1), notes(61, 0)), ((2, 17), (1, 18), (0, 19)));
+    }
+
+    #[test]
+    fn long_notes_get_rows_that_are_free() {
+        let layout = arrange(80, 24, wants(2), &Measure { code: &|_, _| 3, note: &|_, _| 7 });
+        assert_eq!(layout.panes.iter().map(|pane| pane.note).collect::<Vec<_>>(), [7, 5]);
     }
 
     #[test]

@@ -67,6 +67,31 @@ pub fn fit(text: &str, columns: usize) -> String {
     format!("{}…", &text[..at])
 }
 
+/// Stands before the value that was wanted, in a reason why a test failed.
+const WANTED: &str = ", expected ";
+
+/// Like [`fit`], for the reason of a failure: what a call gave is cut, and what was wanted is still said.
+pub fn fit_reason(text: &str, columns: usize) -> String {
+    match text.rfind(WANTED).map(|at| text.split_at(at)) {
+        Some((gave, wanted)) if width(text) > columns && 3 * width(wanted) <= 2 * columns => {
+            format!("{}{wanted}", fit(gave, columns - width(wanted)))
+        }
+        _ => fit(text, columns),
+    }
+}
+
+/// A reason in at most so many rows: in its own lines where they fit, else as one.
+pub fn wrap_reason(text: &str, columns: usize, rows: usize) -> Vec<String> {
+    let lines = wrap_words(text, columns);
+    if lines.len() <= rows {
+        return lines;
+    }
+    let flat = one_line(text);
+    // Words are not broken, so that rows may have columns left.
+    let tried = (1..=columns * rows).rev().map(|room| wrap_words(&fit_reason(&flat, room), columns));
+    tried.into_iter().find(|lines| lines.len() <= rows).unwrap_or_default()
+}
+
 /// `text` broken at spaces into lines of at most `columns`; longer words are cut.
 pub fn wrap_words(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
@@ -193,6 +218,19 @@ mod tests {
         let text = shown("a\u{1b}[2Jb\u{202e}c\u{200b}\r\u{7f}\u{9b}");
         assert!(!text.chars().any(is_invisible), "{text:?}");
         assert!(text.contains("[2J"), "what is harmless stays readable");
+    }
+
+    #[test]
+    fn a_reason_that_is_cut_still_says_what_was_wanted() {
+        let reason = "f([1]) gave [1, 1, 1, 1, 1, 1, 1, 1], expected 7";
+        assert_eq!(fit_reason(reason, 30), "f([1]) gave [1, 1…, expected 7");
+        assert_eq!(fit_reason(reason, 14), "f([1]) gave […", "too little room for both");
+        assert_eq!(wrap_reason(reason, 16, 2), ["f([1]) gave [1,", "1, …, expected 7"]);
+        assert_eq!(wrap_reason(reason, 16, 1), ["f([1]) gave [1,…"]);
+        let lines = "not equal:\n+ 3\n- 6";
+        assert_eq!(wrap_reason(lines, 20, 3), ["not equal:", "+ 3", "- 6"]);
+        assert_eq!(wrap_reason(lines, 20, 1), ["not equal: + 3 - 6"]);
+        assert!(wrap_reason(lines, 20, 0).is_empty());
     }
 
     #[test]

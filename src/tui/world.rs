@@ -99,6 +99,8 @@ pub struct World {
     shown: Option<u64>,
     /// The last change of a file, and the generation that it is of.
     applied: Option<(u64, Applied)>,
+    /// Changes before that, of other functions or texts, the last one last.
+    earlier: Vec<(u64, Applied)>,
     /// The function written last, its file and its code, unless it was taken back.
     written: Option<(String, PathBuf, String)>,
     targets: Targets,
@@ -136,6 +138,7 @@ impl World {
             current: None,
             shown: None,
             applied: None,
+            earlier: Vec::new(),
             written: None,
             targets: Targets::new(Functions::default()),
             watching: None,
@@ -309,6 +312,10 @@ impl World {
             }
             Effect::Open => self.open_again(),
             Effect::Test { run, candidate } => self.run(run).into_iter().for_each(|run| run.test(candidate)),
+            Effect::ReadTests { run, candidate, job } => self.on_thread("tests", move || {
+                let result = job.with_tests_read_again().map(Arc::new).map_err(|why| why.to_string());
+                Msg::TestsRead { run, candidate, result }
+            }),
             Effect::Add { run, of, text } => self.run(run).into_iter().for_each(|run| run.add(of, text.clone())),
             Effect::Edit { run, candidate, text } => {
                 let (job, sender) = (self.job_of(run), self.sender.clone());
@@ -367,7 +374,8 @@ impl World {
             Effect::Follow(touched) => self.follow(touched),
             Effect::Adopt { job } => self.adopt(job),
             Effect::Stands => {
-                self.tell(Msg::Stands(self.applied.as_ref().is_some_and(|(_, applied)| applied.stands())));
+                self.applied.take_if(|(_, applied)| !applied.stands());
+                self.tell(Msg::Stands(self.applied.is_some()));
             }
             Effect::Undo => {
                 let result = self.undo();
@@ -417,7 +425,8 @@ impl World {
     /// The job whose files are as they are now.
     fn adopt(&mut self, job: Arc<Job>) {
         self.watching.iter().for_each(|watching| watching.job(job.clone()));
-        (self.job, self.applied) = (job, None);
+        self.earlier.extend(self.applied.take());
+        self.job = job;
     }
 
     /// Reads the files of the job again, on a thread: the search for its tests may read a whole project.
@@ -592,7 +601,8 @@ impl World {
     }
 
     fn undo(&mut self) -> Result<String, String> {
-        let (run, applied) = self.applied.as_ref().ok_or("nothing was written")?;
+        let earlier = if self.applied.is_none() { self.earlier.pop() } else { None };
+        let (run, applied) = self.applied.as_ref().or(earlier.as_ref()).ok_or("nothing was written")?;
         let said = self.writing(|| applied.undo()).map_err(|e| e.to_string())?;
         let failed = self.keeping.undone(*run, applied);
         self.fault(failed);

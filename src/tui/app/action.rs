@@ -12,13 +12,14 @@ use super::stream::queue;
 use super::update::mark;
 use super::watch;
 use super::{answer, calls};
-use super::{diff, find, tokens};
+use super::{diff, find, help, tokens};
 use super::{palette, past};
 use crate::job::{Job, label};
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::layout::Regime;
 use crate::tui::text;
+use crate::untrusted::clean;
 
 /// Most candidates of a generation.
 const MOST: usize = 64;
@@ -141,7 +142,10 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
         return effects;
     }
     match action {
-        Action::Palette | Action::Settings => return palette::open(state, action == Action::Settings),
+        Action::Palette | Action::Settings => {
+            state.help = None;
+            return palette::open(state, action == Action::Settings);
+        }
         Action::Pick => return picker::open(state, None, false),
         Action::NextTarget => return picker::next(state),
         Action::Interrupt => return interrupt(state),
@@ -154,7 +158,7 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
             }
             state.draft.input(pressed);
         }
-        Action::Generate | Action::Regenerate => return generate(state),
+        Action::Generate | Action::Regenerate => return generate_instead(state, action),
         Action::Round => return another_round(state),
         Action::EarlierRun => return past::step(state, -1),
         Action::LaterRun => return past::step(state, 1),
@@ -164,7 +168,8 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
         Action::HistoryNext if state.draft.at_bottom() => state.draft.next(),
         Action::HistoryPrevious | Action::HistoryNext => state.draft.input(pressed),
         Action::Accept => return accept(state),
-        Action::Undo => return vec![Effect::Undo],
+        Action::Undo if state.can_undo() => return vec![Effect::Undo],
+        Action::Undo => state.question = Some(Question::UndoEarlier),
         Action::ReadAgain => {
             let mut effects = past::newest(state);
             effects.push(Effect::ReadAgain);
@@ -175,10 +180,7 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
         Action::More => resize(state, 1),
         Action::Fewer => resize(state, -1),
         Action::Zoom => (state.zoom, state.said) = (!state.zoom, false),
-        Action::Wrap => {
-            state.wrap = !state.wrap;
-            state.say(if state.wrap { "long lines are wrapped" } else { "long lines are cut" });
-        }
+        Action::Wrap => wrap(state),
         Action::Arrange => {
             state.arrangement = state.arrangement.next();
             state.zoom = false;
@@ -219,6 +221,15 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
         _ => movement(state, action, pressed),
     }
     Vec::new()
+}
+
+/// Wraps long lines, or cuts them. Wrapped lines begin at their beginning.
+fn wrap(state: &mut State) {
+    state.wrap = !state.wrap;
+    state.say(if state.wrap { "long lines are wrapped" } else { "long lines are cut" });
+    if let Some(run) = state.run.as_mut().filter(|_| state.wrap) {
+        run.candidates.iter_mut().for_each(|candidate| candidate.scroll.column = 0);
+    }
 }
 
 /// Actions that only change what is in view.
@@ -328,7 +339,8 @@ fn interrupt_run(state: &mut State) -> Vec<Effect> {
     }
     if state.focus == Focus::Prompt && state.draft.is_edited() {
         state.draft.reset();
-        state.say("prompt cleared, Ctrl-U brings it back");
+        let up = state.key_name(Context::Prompt, Action::HistoryPrevious);
+        state.say(format!("prompt cleared, {up} brings it back"));
         return Vec::new();
     }
     state.armed = Some((Action::Interrupt, state.now + ARM_MS));
@@ -373,6 +385,18 @@ fn submit(state: &mut State) -> Vec<Effect> {
     }
     state.draft.newline(state.job.language().is_some());
     Vec::new()
+}
+
+/// Starts a generation. Where candidates are still being written they end for it when it is asked for twice.
+fn generate_instead(state: &mut State, action: Action) -> Vec<Effect> {
+    let mut effects = past::newest(state);
+    let is_writing = state.run.as_ref().is_some_and(|run| run.is_live() && !run.stopping);
+    if is_writing && state.armed.take().is_none() {
+        state.armed = Some((action, state.now + ARM_MS));
+        return effects;
+    }
+    effects.extend(generate(state));
+    effects
 }
 
 /// Starts a generation; one that runs ends for it.
@@ -541,7 +565,37 @@ fn test_again(state: &mut State) -> Vec<Effect> {
         state.consent = Consent::Unknown;
     }
     queue(state, index);
-    vec![Effect::Test { run: id, candidate: index }]
+    // Another program may have changed them.
+    vec![Effect::ReadTests { run: id, candidate: index, job: state.job.clone() }]
+}
+
+/// The tests that a candidate waits for were read again. Where they are others, all candidates are tested.
+pub fn tests_read(state: &mut State, id: u64, candidate: usize, result: Result<Arc<Job>, String>) -> Vec<Effect> {
+    let is_shown = state.run.as_ref().is_some_and(|run| run.id == id);
+    let Some(run) = state.run.as_mut().filter(|run| is_shown && candidate < run.candidates.len()) else {
+        return Vec::new();
+    };
+    let test = Effect::Test { run: id, candidate };
+    let job = match result {
+        Ok(job) => Arc::new(state.job.tested_as(&job)),
+        Err(why) => {
+            run.candidates[candidate].testing = Testing::Fault(clean(&why));
+            state.fail(why);
+            return Vec::new();
+        }
+    };
+    if job == state.job {
+        return vec![test];
+    }
+    state.job = job;
+    let mut effects = vec![Effect::Use { job: state.job.clone() }];
+    let (all, said) = retest(state);
+    effects.extend(all);
+    if state.has_tests() && !effects.contains(&test) {
+        effects.push(test);
+    }
+    state.say(format!("the tests have changed{said}"));
+    effects
 }
 
 fn copy(state: &State, program: bool) -> Vec<Effect> {
@@ -563,6 +617,7 @@ fn answer(state: &mut State, yes: bool) -> Vec<Effect> {
             effects
         }
         Some(Question::Take { candidate }) if yes => take(state, candidate),
+        Some(Question::UndoEarlier) if yes => vec![Effect::Undo],
         _ => Vec::new(),
     }
 }
@@ -577,7 +632,8 @@ fn refuse(state: &mut State) -> Vec<Effect> {
 /// The file was read again.
 pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     let effects = past::newest(state);
-    (state.stale, state.applied) = (false, None);
+    state.stale = false;
+    state.leave_written();
     let done = format!("{} was read again", state.subject());
     effects.into_iter().chain(renewed(state, job, &done)).collect()
 }
@@ -599,7 +655,6 @@ pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effec
         state.draft.replace(&stub);
     }
     effects.push(Effect::Use { job: state.job.clone() });
-    let tested = state.has_tests();
     if state.job.prompt() != before {
         effects.extend(state.run.iter().flat_map(end));
         let earlier = state.key_name(Context::Panes, Action::EarlierRun);
@@ -611,16 +666,32 @@ pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effec
         return effects;
     }
     past::renewed(state);
-    let is_over = state.past.is_over();
-    effects.extend(test_all_again(state));
-    let again = if tested && state.run.is_some() && !is_over { "; its candidates are tested again" } else { "" };
-    state.done(format!("{done}{again}"));
+    let (all, said) = retest(state);
+    effects.extend(all);
+    state.done(format!("{done}{said}"));
     effects
 }
 
-/// Tests all candidates of the shown run again, if it is the one of this session that goes on.
+/// Tests all candidates again, and says so in words that follow others.
+fn retest(state: &mut State) -> (Vec<Effect>, &'static str) {
+    let had_tests = state.run.as_ref().is_some_and(|run| run.candidates.iter().any(|c| c.testing.is_settled()));
+    let goes_on = state.run.is_some() && !state.past.is_over();
+    let effects = test_all_again(state);
+    let said = match (state.has_tests(), goes_on) {
+        (true, true) => "; its candidates are tested again",
+        (false, true) if had_tests => "; there are no tests any more, so its candidates are untested",
+        _ => "",
+    };
+    (effects, said)
+}
+
+/// Tests all candidates of the shown run again, if it is the one of this session that goes on. Without tests
+/// they are untested.
 pub(super) fn test_all_again(state: &mut State) -> Vec<Effect> {
     let (tested, is_over) = (state.has_tests(), state.past.is_over());
+    if !tested && !is_over {
+        return untest(state);
+    }
     let Some(run) = state.run.as_ref().filter(|_| tested && !is_over) else { return Vec::new() };
     let again = |c: &Candidate| c.is_whole() && c.duplicate_of.is_none();
     let again: Vec<usize> = (0..run.candidates.len()).filter(|&c| again(&run.candidates[c])).collect();
@@ -629,6 +700,18 @@ pub(super) fn test_all_again(state: &mut State) -> Vec<Effect> {
         queue(state, candidate);
     }
     effects
+}
+
+/// There are no tests any more.
+fn untest(state: &mut State) -> Vec<Effect> {
+    let Some(run) = &mut state.run else { return Vec::new() };
+    let (id, is_testing) = (run.id, run.is_testing());
+    if run.forget_tests() {
+        state.results = None;
+        state.pick_best();
+        state.fold();
+    }
+    if is_testing { vec![Effect::CancelTests { run: id }] } else { Vec::new() }
 }
 
 /// Closes what lies on top.
@@ -733,8 +816,8 @@ pub(super) fn scroll(state: &mut State, action: Action) {
         _ => 0,
     };
     let moved = |top: usize| top.saturating_add_signed(by);
-    if let Some(top) = &mut state.help {
-        *top = moved(*top).min(200);
+    if state.help.is_some() {
+        help::scroll(state, action, by);
     } else if let Some(top) = &mut state.results {
         *top = moved(*top).min(10_000);
     } else if state.run.is_none() {

@@ -27,7 +27,7 @@ pub fn open(state: &mut State) {
     let Some((agreement, input)) = state.agreement().zip(state.selected_call()) else { return };
     let call = agreement.inputs[input].text();
     let said = state.checks.iter().find(|check| check.call == call).map(|check| &check.right);
-    let answers = agreement.answers(input);
+    let answers = state.run.as_ref().map_or_else(Vec::new, |run| run.answers(input));
     let first = answers.iter().find(|answer| answer.is_told).and_then(|answer| answer.candidates.first());
     let text = said.or_else(|| agreement.observed(*first?, input)).map(words).unwrap_or_default();
     let mut text = Draft::new(&one_line(&text));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::fixture::{PROMPT, Session, body};
-use super::state::{Consent, IGNORE_YES_MS, Loading, Question};
+use super::state::{Consent, IGNORE_YES_MS, Loading, Question, While};
 use super::{Effect, Focus, Msg, Phase, Testing};
 use crate::code::{Place, Target, TargetSpec};
 use crate::engine::{Event, FinishReason, Summary, thoughts_took_all};
@@ -65,6 +65,7 @@ fn events_of_earlier_generations_are_dropped() {
     let mut session = Session::tested(2);
     session.key("g");
     session.tokens(0, "old");
+    session.key("R");
     let effects = session.key("R");
     assert_eq!(
         effects,
@@ -515,7 +516,7 @@ fn ctrl_c_never_loses_work() {
     session.send(Msg::Paste("write a parser".into()));
     session.key("ctrl-c");
     assert_eq!(session.state.draft.text(), "");
-    session.key("ctrl-u");
+    session.key("alt-u");
     assert_eq!(session.state.draft.text(), "write a parser", "clearing can be undone");
     session.key("ctrl-c");
     session.key("up");
@@ -820,9 +821,13 @@ fn a_further_round_adds_candidates_that_are_written_and_tested_like_the_first() 
     assert_eq!(run.candidates.iter().map(|c| (c.round, c.told)).collect::<Vec<_>>()[2..], [(2, false), (2, true)]);
     let said = session.state.notice.as_ref().map_or("", |notice| notice.text.as_str());
     assert!(said.contains("none of 2 passed: writing 2 more, 1 of them told what failed"), "{said}");
+    session.wait(7000);
+    assert!(session.state.notice.is_none());
+    session.state.say_while(While::Generating, "writing 2 more");
     session.finish(2, "    return 2\n");
     session.finish(3, "    return max(numbers)\n");
     session.event(Event::Done(Box::new(Summary { ranking: vec![3, 1, 0, 2], ..Summary::default() })));
+    assert!(session.state.notice.is_none(), "they are written");
     session.verdict(3, Status::Passed, "2 checks");
     session.verdict(2, Status::Failed, "no");
     session.job(job::Event::Pick(Some(3)));
@@ -831,6 +836,154 @@ fn a_further_round_adds_candidates_that_are_written_and_tested_like_the_first() 
     // Another one whenever all has ended.
     let run = session.run().id;
     assert_eq!(session.key("*"), [Effect::Round { run }]);
+}
+
+/// A session whose source tells no probabilities: none passes but `passing`.
+fn improbable(n: usize, passing: Option<usize>) -> Session {
+    let mut session = Session::tested(n);
+    session.key("g");
+    for candidate in 0..n {
+        let (reason, text) = (FinishReason::Stop, body(candidate));
+        session.event(Event::Finished { candidate, reason, text, mean_logprob: None });
+    }
+    let ranking: Vec<usize> = (0..n).collect();
+    session.event(Event::Done(Box::new(Summary { ranking: ranking.clone(), ..Summary::default() })));
+    for candidate in 0..n {
+        let status = if passing == Some(candidate) { Status::Passed } else { Status::Failed };
+        session.verdict(candidate, status, "");
+    }
+    let summary = Summary { ranking, ..Summary::default() };
+    session.job(job::Event::Pick(passing));
+    session.job(job::Event::Done(Box::new(job::Outcome { summary, picked: passing, ..outcome() })));
+    session
+}
+
+#[test]
+fn ranks_are_in_the_order_of_the_pick_and_missing_where_nothing_orders() {
+    let ranks = |session: &Session| session.run().candidates.iter().map(|c| c.rank).collect::<Vec<_>>();
+    assert_eq!(ranks(&improbable(3, Some(2))), [Some(2), Some(2), Some(1)], "the pick is the first");
+    assert_eq!(ranks(&improbable(3, None)), [None; 3]);
+    let session = judged();
+    assert_eq!((ranks(&session), session.run().pick), (vec![Some(1), Some(3), Some(2)], Some(0)));
+}
+
+#[test]
+fn testing_again_reads_the_tests_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test_numbers.py");
+    let choice = TestsChoice::Named(vec![path.display().to_string()]);
+    std::fs::write(&path, "assert rolling_max([1]) == [1]\n").unwrap();
+    let mut session = Session::on(Job::from_text(PROMPT, &choice).unwrap(), 2);
+    session.open(true);
+    session.key("g");
+    for candidate in 0..2 {
+        session.finish(candidate, &body(candidate));
+        session.verdict(candidate, Status::Failed, "no");
+    }
+    session.done();
+    let job = session.state.job.clone();
+    session.key("2");
+    let read = |result: Result<Job, job::JobError>| {
+        let result = result.map(Arc::new).map_err(|why| why.to_string());
+        Msg::TestsRead { run: 1, candidate: 1, result }
+    };
+    assert_eq!(session.key("T"), [Effect::ReadTests { run: 1, candidate: 1, job: job.clone() }]);
+    assert_eq!(session.run().candidates[1].testing, Testing::Queued);
+    assert_eq!(session.send(read(job.with_tests_read_again())), [test_of(1, 1)], "they are as before");
+    std::fs::write(&path, "assert rolling_max([1]) == [2]\n").unwrap();
+    let effects = session.send(read(job.with_tests_read_again()));
+    assert_ne!(session.state.job, job);
+    let job = session.state.job.clone();
+    assert_eq!(effects, [Effect::Use { job: job.clone() }, test_of(1, 0), test_of(1, 1)]);
+    assert_eq!(said(&session), "the tests have changed; its candidates are tested again");
+    std::fs::remove_file(&path).unwrap();
+    session.send(read(job.with_tests_read_again()));
+    assert!(matches!(session.run().candidates[1].testing, Testing::Fault(_)));
+    let other = Msg::TestsRead { run: 7, candidate: 1, result: Ok(job) };
+    assert!(session.send(other).is_empty(), "of another run");
+}
+
+#[test]
+fn without_tests_any_more_candidates_are_untested() {
+    let mut session = judged();
+    let none = Arc::new(Job::from_text(PROMPT, &TestsChoice::None).unwrap());
+    assert_eq!(session.send(Msg::Read(Ok(none.clone()))), [Effect::Use { job: none }]);
+    assert!((0..3).all(|candidate| session.run().testing(candidate) == &Testing::None));
+    assert!(said(&session).ends_with("; there are no tests any more, so its candidates are untested"));
+    assert_eq!(session.run().pick, Some(0), "the likeliest");
+}
+
+#[test]
+fn earlier_writes_of_the_session_are_taken_back_when_that_is_confirmed() {
+    let mut session = in_a_file(1);
+    session.verdict(0, Status::Passed, "");
+    session.key("enter");
+    session.send(Msg::Applied { run: 1, candidate: 0, result: Ok("numbers.py".into()) });
+    let other = Arc::new(Job::from_text(PROMPT, &TestsChoice::None).unwrap());
+    session.state.picking.wanted = Some(1);
+    let chosen = super::picker::Chosen { job: other, advice: None };
+    session.send(Msg::Targeted { ask: 1, result: Ok(Some(chosen)) });
+    session.key("g");
+    assert_eq!(session.key("u"), []);
+    assert_eq!(session.state.question, Some(Question::UndoEarlier));
+    assert_eq!(session.state.earlier_write(), Some("numbers.py:is_even"));
+    assert_eq!(session.key("n"), []);
+    session.key("u");
+    assert_eq!(session.key("y"), [Effect::Undo]);
+    session.send(Msg::Undone(Ok("numbers.py: is_even is as before".into())));
+    assert_eq!((said(&session).as_str(), session.state.earlier_write()), ("numbers.py: is_even is as before", None));
+    session.key("u");
+    assert!(session.state.question.is_none() && said(&session).contains("`bass-tui undo`"), "{}", said(&session));
+}
+
+#[test]
+fn candidates_that_are_being_written_are_replaced_when_asked_twice() {
+    for key in ["R", "f5"] {
+        let mut session = Session::tested(2);
+        session.key("g");
+        session.tokens(0, "    ret");
+        assert_eq!(session.key(key), []);
+        session.key("j");
+        assert_eq!(session.key(key), [], "another key disarms");
+        assert!(matches!(session.key(key)[..], [Effect::CancelAll { run: 1 }, Effect::Generate { run: 2, .. }]));
+    }
+}
+
+#[test]
+fn wrapped_lines_are_not_shifted() {
+    let mut session = judged();
+    session.key("1");
+    let column = |session: &Session| session.run().candidates[0].scroll.column;
+    session.key(">");
+    assert_eq!((column(&session), said(&session).contains("w cuts them")), (0, true));
+    session.key("w");
+    session.key(">");
+    assert_eq!(column(&session), 8);
+    session.key("w");
+    assert_eq!(column(&session), 0);
+}
+
+#[test]
+fn the_help_has_an_end_and_leads_to_the_actions() {
+    let mut session = Session::tested(2);
+    session.key("?");
+    session.key("G");
+    let last = session.state.help.unwrap();
+    session.key("down");
+    session.key("k");
+    assert_eq!((session.state.help, last > 20), (Some(last - 1), true));
+    session.key("home");
+    assert_eq!(session.state.help, Some(0));
+    session.key(":");
+    assert_eq!(session.state.context(), Context::Palette);
+}
+
+#[test]
+fn ctrl_u_empties_the_line_that_is_typed() {
+    let mut session = Session::free(1);
+    session.send(Msg::Paste("one\ntwo words".into()));
+    session.key("ctrl-u");
+    assert_eq!(session.state.draft.text(), "one\n");
 }
 
 #[test]

@@ -79,12 +79,6 @@ impl Check {
     }
 }
 
-/// The inputs that the table shows: those on which candidates differ, else all.
-pub fn rows(agreement: &Agreement) -> Vec<usize> {
-    let differing = agreement.differing();
-    if differing.is_empty() { (0..agreement.inputs.len()).collect() } else { differing.to_vec() }
-}
-
 impl State {
     /// The agreement of the candidates of the shown run.
     pub fn agreement(&self) -> Option<&Agreement> {
@@ -105,7 +99,7 @@ impl State {
 
     /// The input in the selected row.
     pub fn selected_call(&self) -> Option<usize> {
-        let rows = rows(self.agreement()?);
+        let rows = self.run.as_ref()?.called_on();
         rows.get(self.calls?.min(rows.len().saturating_sub(1))).copied()
     }
 
@@ -117,14 +111,14 @@ impl State {
     }
 
     /// Picks the best ranked candidate that meets all checks, and with tests passed them, marked ones last.
-    fn pick_best(&mut self) {
+    pub(super) fn pick_best(&mut self) {
         let has_tests = self.has_tests();
         let Some(run) = self.run.as_ref().filter(|run| !run.is_live()) else { return };
         let fits = |&c: &usize| {
             (!has_tests || run.testing(c).passed()) && run.candidates[c].is_whole() && self.unmet(c).is_none()
         };
-        let rank = |&c: &usize| (run.testing(c).is_marked(), run.candidates[c].rank.unwrap_or(usize::MAX));
-        let pick = (0..run.candidates.len()).filter(fits).min_by_key(rank);
+        // Candidates that the user has made come last.
+        let pick = run.in_order().into_iter().chain(0..run.candidates.len()).find(fits);
         if let Some(run) = &mut self.run {
             run.picked(pick);
         }
@@ -135,7 +129,7 @@ impl State {
 pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect>> {
     match action {
         Action::PaneDown | Action::PaneUp | Action::PageDown | Action::PageUp => {
-            let count = rows(state.agreement()?).len();
+            let count = state.run.as_ref()?.called_on().len();
             let by = match action {
                 Action::PaneDown => 1,
                 Action::PaneUp => -1,
@@ -162,7 +156,8 @@ pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect
 /// The answer of this number is right.
 fn numbered(state: &mut State, number: usize) -> Vec<Effect> {
     let Some((agreement, input)) = state.agreement().zip(state.selected_call()) else { return Vec::new() };
-    let Some(answer) = agreement.answers(input).into_iter().nth(number) else {
+    let answers = state.run.as_ref().map_or_else(Vec::new, |run| run.answers(input));
+    let Some(answer) = answers.into_iter().nth(number) else {
         state.say(format!("there is no answer {}", number + 1));
         return Vec::new();
     };

@@ -77,7 +77,7 @@ pub struct Candidate {
     pub is_cut_off: bool,
     /// When its round began.
     pub began: u64,
-    /// Place by mean log-probability, 1 is best; known when all have ended.
+    /// Place in the order of the pick, 1 is best; known when all have ended.
     pub rank: Option<usize>,
     /// The candidate that said the same first.
     pub duplicate_of: Option<usize>,

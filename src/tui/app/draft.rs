@@ -95,6 +95,14 @@ impl Draft {
 
     /// A key that means nothing else.
     pub fn input(&mut self, key: Key) {
+        match key.code {
+            Code::Char('u') if key.ctrl => return self.clear_line(),
+            Code::Char('u') if key.alt => {
+                self.area.undo();
+                return;
+            }
+            _ => {}
+        }
         let code = match key.code {
             Code::Char(c) if is_invisible(c) => return,
             Code::Char(c) => EditorKey::Char(c),
@@ -115,6 +123,15 @@ impl Draft {
             Code::Insert => EditorKey::Null,
         };
         self.area.input(Input { key: code, ctrl: key.ctrl, alt: key.alt, shift: key.shift });
+    }
+
+    /// Empties the line of the cursor.
+    fn clear_line(&mut self) {
+        self.area.cancel_selection();
+        self.area.move_cursor(CursorMove::End);
+        if self.area.cursor().1 > 0 {
+            self.area.delete_line_by_head();
+        }
     }
 
     /// Text from the clipboard: never more than text.
@@ -283,8 +300,14 @@ mod tests {
         draft.reset();
         assert_eq!(draft.text(), "");
         let mut undone = draft.clone();
-        undone.input(Key::parse("ctrl-u").unwrap());
+        undone.input(Key::parse("alt-u").unwrap());
         assert_eq!(undone.text(), "hello\nthere");
+        let mut cleared = undone.clone();
+        cleared.input(Key::parse("home").unwrap());
+        for text in ["hello\n", "hello\n"] {
+            cleared.input(Key::parse("ctrl-u").unwrap());
+            assert_eq!(cleared.text(), text, "this line, and never more");
+        }
         draft.previous();
         assert_eq!(draft.text(), "hello\nthere");
         draft.next();

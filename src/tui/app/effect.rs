@@ -28,6 +28,8 @@ pub enum Effect {
     Cancel { run: u64, candidate: usize },
     /// Write another round of candidates beside those of a generation.
     Round { run: u64 },
+    /// Read the tests of the job again, before they are run on a candidate once more.
+    ReadTests { run: u64, candidate: usize, job: Arc<Job> },
     /// Run the tests on a candidate once more.
     Test { run: u64, candidate: usize },
     /// Add a candidate that the user has made of another one, and test it.
@@ -75,7 +77,7 @@ pub enum Effect {
     Follow(Touched),
     /// The files of the job are now these; a candidate that is in the file may not be taken back any more.
     Adopt { job: Arc<Job> },
-    /// Take the last `Apply` back.
+    /// Take the last `Apply` back that was not taken back yet.
     Undo,
     /// Find out if the lines of the last `Apply` are still in the file.
     Stands,

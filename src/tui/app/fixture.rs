@@ -165,8 +165,7 @@ impl Session {
     /// Tells the pick as a run does, by its rule.
     fn pick(&mut self) {
         let (run, tested) = (self.run(), self.state.has_tests());
-        let mut ranked: Vec<usize> = (0..run.candidates.len()).filter(|&c| run.candidates[c].rank.is_some()).collect();
-        ranked.sort_by_key(|&c| run.candidates[c].rank);
+        let ranked = run.in_order();
         let ranking = (run.is_settled() && run.summary.is_some()).then_some(&ranked[..]);
         let passed = |c: usize| run.testing(c).passed();
         let first = run.pick.or_else(|| run.candidates.iter().position(|c| c.testing.passed()));

@@ -18,6 +18,7 @@ pub mod effect;
 pub mod find;
 #[cfg(test)]
 pub mod fixture;
+pub mod help;
 pub mod matrix;
 pub mod mouse;
 pub mod msg;
@@ -66,6 +67,7 @@ mod tests {
             ("draft.rs", include_str!("draft.rs")),
             ("effect.rs", include_str!("effect.rs")),
             ("find.rs", include_str!("find.rs")),
+            ("help.rs", include_str!("help.rs")),
             ("matrix.rs", include_str!("matrix.rs")),
             ("mouse.rs", include_str!("mouse.rs")),
             ("msg.rs", include_str!("msg.rs")),

@@ -60,6 +60,12 @@ pub enum Msg {
     Changed(String),
     /// The file was read again, or why not.
     Read(Result<Arc<Job>, String>),
+    /// The tests were read again, which a candidate waits for, or why not.
+    TestsRead {
+        run: u64,
+        candidate: usize,
+        result: Result<Arc<Job>, String>,
+    },
     /// The editor has closed: the text of the candidate and true if nothing else was changed, or why there is
     /// none; nothing if the candidate is as before.
     Edited {

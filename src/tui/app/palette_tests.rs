@@ -229,7 +229,8 @@ fn a_seed_that_was_set_is_the_next_one_and_then_they_go_on() {
         name: "seed".into(),
         result: Ok(Box::new(Changed { value: "40".into(), options, loads: false })),
     });
-    let seeds: Vec<u64> = (0..2)
+    // The second one is asked for while the first is being written.
+    let seeds: Vec<u64> = (0..3)
         .flat_map(|_| session.key("R"))
         .filter_map(|effect| if let Effect::Generate { seed, .. } = effect { Some(seed) } else { None })
         .collect();

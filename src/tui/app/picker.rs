@@ -272,12 +272,13 @@ fn take(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     let mut effects = close(state);
     state.notice = None;
     effects.extend(state.run.take().iter().flat_map(super::action::end));
+    state.leave_written();
     state.draft.replace(&job.editable().unwrap_or_default());
     (state.own_body, state.job) = (job.own_body(), job);
     // Earlier runs are those of a function.
     state.past = Past::default();
     (state.diff, state.search) = (None, None);
-    (state.results, state.question, state.error, state.applied) = (None, None, None, None);
+    (state.results, state.question, state.error) = (None, None, None);
     (state.calls, state.checks) = (None, Vec::new());
     (state.eager, state.stale, state.zoom, state.prompt_top) = (false, false, false, 0);
     state.focus = Focus::Panes;

@@ -42,8 +42,8 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
         Action::Accept | Action::Edit | Action::SavePatch if is_empty => format!("{name} is empty"),
         Action::Diff | Action::Preview if is_empty => "there is nothing to show yet".to_owned(),
         Action::StopOne if focused.is_some() && !is_live => format!("{name} has ended already"),
-        Action::Undo if !state.can_undo() => {
-            "nothing to undo: no candidate of this function was written (`bass-tui undo` in a shell takes back earlier ones)"
+        Action::Undo if !state.can_undo() && state.written.is_empty() => {
+            "nothing to undo: nothing was written in this session (`bass-tui undo` in a shell takes back earlier writes)"
                 .to_owned()
         },
         Action::ReadAgain if !state.has_file() => {
@@ -70,6 +70,9 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
         }
         Action::FocusPrompt if state.job.editable().is_none() => {
             "the prompt is a list of token ids and cannot be edited".to_owned()
+        }
+        Action::ColumnLeft | Action::ColumnRight if state.wrap => {
+            format!("long lines are wrapped, so nothing is beside them; {} cuts them", key(Action::Wrap))
         }
         Action::LaterRun if !state.past.has_later() => "this is the newest run".to_owned(),
         _ => return None,

@@ -1,5 +1,6 @@
 //! One generation on screen: its candidates in fixed slots, and its figures.
 
+use std::cmp::Reverse;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -8,13 +9,16 @@ use super::candidate::{Candidate, Phase, Testing};
 use super::find::Filter;
 use super::progress::{EVERY_MS, Progress};
 use super::tokens::{Insight, Pace};
-use crate::agreement::Agreement;
+use crate::agreement::{Agreement, Answer, Standing};
 use crate::engine::{StepStats, Summary};
+use crate::job::order_of_pick;
 
 /// The rate is averaged over this many ms.
 const RATE_WINDOW: u64 = 2000;
 /// The rate shown changes at most once in this many ms.
 pub const RATE_EVERY: u64 = 250;
+/// Time without a word of the source that is worth one, in ms.
+const SILENT_MS: u64 = 5000;
 
 /// One generation.
 #[derive(Clone, Debug)]
@@ -44,6 +48,10 @@ pub struct Run {
     pub pick: Option<usize>,
     /// The agreement of the candidates that were called so far.
     pub agreement: Option<Arc<Agreement>>,
+    /// Their agreement among those that passed, if any did.
+    passing: Option<Arc<Agreement>>,
+    /// The candidates as their source and their agreement rank them, best first, as far as that is known.
+    ranking: Vec<usize>,
     /// The row of the table of calls that was selected last.
     pub call: usize,
     /// It was said on what call they differ.
@@ -54,6 +62,8 @@ pub struct Run {
     started: u64,
     /// Time of the rounds before.
     before: u64,
+    /// When its source was heard last.
+    pub heard: u64,
     /// When the last candidate ended.
     pub ended: Option<u64>,
     /// The engine's figures, at the end.
@@ -103,6 +113,9 @@ impl Run {
             ended: None,
             summary: None,
             agreement: None,
+            passing: None,
+            ranking: Vec::new(),
+            heard: now,
             call: 0,
             told_apart: false,
             prepares: None,
@@ -125,8 +138,8 @@ impl Run {
         for place in 0..n {
             self.candidates.push(Candidate { round, told: place + told >= n, began: now, ..Candidate::default() });
         }
-        (self.before, self.started) = (self.spent(now), now);
-        self.candidates.iter_mut().for_each(|candidate| candidate.rank = None);
+        (self.before, self.started, self.heard) = (self.spent(now), now, now);
+        self.ranked(&[]);
         (self.ended, self.summary, self.stopping) = (None, None, false);
     }
 
@@ -225,15 +238,104 @@ impl Run {
         }
     }
 
-    /// Gives the ranks, best first; candidates that were cut off have none.
-    pub fn rank(&mut self, order: &[usize]) {
-        let mut place = 0;
-        for &c in order {
-            if let Some(candidate) = self.candidates.get_mut(c).filter(|c| c.is_whole() && c.rank.is_none()) {
-                place += 1;
-                candidate.rank = Some(place);
+    /// The candidates are ranked so, best first.
+    pub fn ranked(&mut self, ranking: &[usize]) {
+        self.ranking = ranking.to_vec();
+        self.rank();
+    }
+
+    /// Candidates that ended by themselves, in the order of the pick.
+    pub fn in_order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = Vec::new();
+        for &c in &self.ranking {
+            if self.candidates.get(c).is_some_and(Candidate::is_whole) && !order.contains(&c) {
+                order.push(c);
             }
         }
+        let (passed, marked) = (|c| self.testing(c).passed(), |c| self.testing(c).is_marked());
+        order_of_pick(&order, self.candidates.iter().any(|c| c.testing.is_settled()), passed, marked)
+    }
+
+    /// Gives the ranks, after verdicts, agreement or ranking have changed. Candidates that nothing tells
+    /// apart share a rank; where that are all of them, none has one.
+    pub fn rank(&mut self) {
+        let passed = |c: usize| self.testing(c).passed();
+        self.passing = self.agreement.as_ref().and_then(|agreement| agreement.among(passed)).map(Arc::new);
+        let order = self.in_order();
+        let mut ranks: Vec<usize> = Vec::new();
+        for (place, &c) in order.iter().enumerate() {
+            let is_level = place > 0 && self.is_level(order[place - 1], c);
+            ranks.push(if is_level { ranks[place - 1] } else { place + 1 });
+        }
+        let is_known = ranks.last().is_some_and(|&last| last > 1);
+        self.candidates.iter_mut().for_each(|candidate| candidate.rank = None);
+        for (&c, &rank) in order.iter().zip(&ranks).filter(|_| is_known) {
+            self.candidates[c].rank = Some(rank);
+        }
+    }
+
+    /// Nothing that counts for the pick tells two candidates apart.
+    fn is_level(&self, one: usize, other: usize) -> bool {
+        let origin = |c: usize| self.candidates[c].duplicate_of.unwrap_or(c);
+        let same = |c: usize| (0..self.candidates.len()).filter(|&other| origin(other) == origin(c)).count();
+        let key = |c: usize| {
+            let (testing, probable) = (self.testing(c), self.candidates[c].mean_logprob);
+            let standing = self.standing(c).map(Standing::order);
+            let copies = if probable.is_some() { 0 } else { same(c) };
+            (testing.passed(), testing.passed() && testing.is_marked(), standing, probable, copies)
+        };
+        key(one) == key(other)
+    }
+
+    /// The agreement that counts: where several passed, that among them.
+    pub fn agreeing(&self) -> Option<&Agreement> {
+        let several = self.passing.as_deref().filter(|passing| passing.candidates() > 1);
+        several.or(self.agreement.as_deref())
+    }
+
+    /// Nothing is known of others that do what a candidate does, or it does not count: others passed.
+    pub fn is_apart(&self, candidate: usize) -> bool {
+        let is_one = |passing: &Arc<Agreement>| passing.candidates() < 2 || passing.standing(candidate).is_none();
+        self.passing.as_ref().is_some_and(is_one)
+    }
+
+    /// The place of a candidate among those that it agrees with.
+    pub fn standing(&self, candidate: usize) -> Option<&Standing> {
+        let passing = self.passing.as_deref().and_then(|passing| passing.standing(candidate));
+        passing.or_else(|| self.agreement.as_deref()?.standing(candidate))
+    }
+
+    /// The answers to a call: first those of most candidates that count.
+    pub fn answers(&self, input: usize) -> Vec<Answer> {
+        let mut all = self.agreement.as_deref().map_or_else(Vec::new, |agreement| agreement.answers(input));
+        if let Some(passing) = &self.passing {
+            let votes = |answer: &Answer| answer.candidates.iter().filter(|&&c| passing.standing(c).is_some()).count();
+            all.sort_by_key(|answer| Reverse(votes(answer)));
+        }
+        all
+    }
+
+    /// The inputs that the table of calls shows: first those on which candidates that count differ, then
+    /// those on which others do, else all.
+    pub fn called_on(&self) -> Vec<usize> {
+        let mut rows = self.agreeing().map_or_else(Vec::new, |agreeing| agreeing.differing().to_vec());
+        let Some(agreement) = &self.agreement else { return rows };
+        rows.extend(agreement.differing().iter().filter(|&input| !rows.contains(input)).copied().collect::<Vec<_>>());
+        if rows.is_empty() { (0..agreement.inputs.len()).collect() } else { rows }
+    }
+
+    /// Seconds without a word of its source, once a person would ask.
+    pub fn silent_for(&self, now: u64) -> Option<u64> {
+        let silent = now.saturating_sub(self.heard);
+        (self.is_live() && silent >= SILENT_MS).then_some(silent / 1000)
+    }
+
+    /// There are no tests any more. Returns true if there was a verdict.
+    pub fn forget_tests(&mut self) -> bool {
+        let had = self.candidates.iter().any(|candidate| candidate.testing.is_settled());
+        self.candidates.iter_mut().for_each(|candidate| candidate.testing = Testing::None);
+        self.rank();
+        had
     }
 
     /// Waits for no trial any more.

@@ -1,5 +1,6 @@
 //! Everything the screen shows.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::answer::Answering;
@@ -21,7 +22,7 @@ use crate::language::Language;
 use crate::source::SourceInfo;
 use crate::trial::Protection;
 use crate::tui::keymap::{Action, Context, Keymap};
-use crate::tui::layout::{Arrangement, Layout, Measure, NOTE, Wants, arrange};
+use crate::tui::layout::{Arrangement, Layout, Measure, Wants, arrange};
 use crate::tui::text::{self, DisplayRow};
 use crate::untrusted::code;
 
@@ -71,6 +72,8 @@ pub enum While {
     Loading,
     /// The candidate is being written.
     Writing(usize),
+    /// Candidates are being written.
+    Generating,
     /// The generation is asked to stop.
     Stopping,
 }
@@ -95,6 +98,16 @@ pub enum Question {
     },
     /// Take a candidate that has not passed its tests?
     Take { candidate: usize },
+    /// Take back what was written earlier in this session?
+    UndoEarlier,
+}
+
+/// A function that was written earlier in this session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// File and function, for the reader.
+    pub subject: String,
+    pub file: Option<PathBuf>,
 }
 
 /// The state of the screen.
@@ -181,6 +194,8 @@ pub struct State {
     pub armed: Option<(Action, u64)>,
     /// Which candidate is in the file, and the file.
     pub applied: Option<(u64, usize)>,
+    /// Functions that were written earlier in this session and can be taken back, the last one last.
+    pub written: Vec<Written>,
     /// All runs of the function; the shown one is in `run`.
     pub past: Past,
     /// Following of the editor.
@@ -237,6 +252,7 @@ impl State {
             notice: None,
             armed: None,
             applied: None,
+            written: Vec::new(),
             past: Past::default(),
             watch: Watch::default(),
         }
@@ -313,7 +329,7 @@ impl State {
             code: &|index, columns| candidate(index).map_or(0, |c| self.height(c, columns.into())),
             note: &|index, columns| {
                 let note = notes.get(index).and_then(Option::as_ref);
-                note.map_or(0, |note| text::wrap_words(note, columns.into()).len()).min(NOTE)
+                note.map_or(0, |note| text::wrap_words(note, columns.into()).len())
             },
         };
         arrange(width, height, wants, &measure)
@@ -341,17 +357,22 @@ impl State {
             return None;
         }
         let words = match run.testing(candidate) {
-            testing @ Testing::Done(verdict) if !testing.passed() || testing.is_marked() => verdict.words(),
+            testing @ Testing::Done(verdict) if !testing.passed() || testing.is_marked() => verdict.lines(),
             Testing::Fault(why) => why.clone(),
             _ => return None,
         };
-        Some(self.own_words(&words)).filter(|words| !words.is_empty())
+        let lines = self.without_remark(&words).lines().map(text::shown).collect::<Vec<_>>();
+        Some(lines.join("\n").trim().to_owned()).filter(|words| !words.is_empty())
     }
 
-    /// Words about a candidate, without the remark that all share.
+    /// Words about a candidate on one line, without the remark that all share.
     pub fn own_words(&self, words: &str) -> String {
+        text::one_line(self.without_remark(words))
+    }
+
+    fn without_remark<'a>(&self, words: &'a str) -> &'a str {
         let remark = self.run.as_ref().and_then(Run::shared_remark);
-        text::one_line(remark.and_then(|remark| words.strip_suffix(remark)).unwrap_or(words))
+        remark.and_then(|remark| words.strip_suffix(remark)).unwrap_or(words)
     }
 
     /// Tests exist.
@@ -367,6 +388,19 @@ impl State {
     /// A candidate of the current generation is in the file.
     pub fn can_undo(&self) -> bool {
         self.applied.is_some()
+    }
+
+    /// File and function of the write that is taken back where none of the shown function can be.
+    pub fn earlier_write(&self) -> Option<&str> {
+        self.written.last().map(|written| written.subject.as_str())
+    }
+
+    /// The candidate that is in the file is no longer one of the text that is shown.
+    pub(super) fn leave_written(&mut self) {
+        if self.applied.take().is_some() {
+            let file = self.job.file().map(Into::into);
+            self.written.push(Written { subject: self.subject(), file });
+        }
     }
 
     /// The tests would run, or do run, without isolation.
@@ -430,6 +464,7 @@ impl State {
             While::Always => true,
             While::Loading => self.loading == Loading::Opening && self.eager,
             While::Writing(c) => run.and_then(|r| r.candidates.get(c)).is_some_and(Candidate::is_live),
+            While::Generating => run.is_some_and(Run::is_live),
             While::Stopping => run.is_some_and(|r| r.stopping && r.is_live()),
         }
     }

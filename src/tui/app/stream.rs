@@ -6,7 +6,8 @@ use super::candidate::{Candidate, Phase, Testing};
 use super::diff;
 use super::find::Filter;
 use super::past;
-use super::state::{Consent, Question, State};
+use super::run::Run;
+use super::state::{Consent, Question, State, While};
 use crate::engine::{Event as From, FinishReason};
 use crate::job::{Event, Task, label, round_words};
 use crate::trial::Verdict;
@@ -40,10 +41,14 @@ fn take_in(state: &mut State, event: Event) {
                 c.testing = Testing::Running;
             }
         }
-        Event::Verdict { candidate, outcome } => tested(state, candidate, outcome),
+        Event::Verdict { candidate, outcome } => {
+            tested(state, candidate, outcome);
+            state.run.iter_mut().for_each(Run::rank);
+        }
         Event::Round { number, candidates, told } => round(state, number, &candidates, told),
         Event::Agreement(agreement) => {
             run.agreement = Some(agreement);
+            run.rank();
             state.pick_by_checks();
         }
         Event::Pick(pick) => {
@@ -61,7 +66,7 @@ fn take_in(state: &mut State, event: Event) {
             }
         }
         Event::Done(outcome) => {
-            run.rank(&outcome.summary.ranking);
+            run.ranked(&outcome.summary.ranking);
             let moved = run.moved;
             told_apart(state);
             state.pick_by_checks();
@@ -80,7 +85,7 @@ fn round(state: &mut State, number: usize, candidates: &Range<usize>, told: usiz
     let Some(run) = state.run.as_mut().filter(|run| run.candidates.len() == candidates.start) else { return };
     let none_passed = has_tests && (0..candidates.start).all(|c| !run.testing(c).passed());
     run.more(number, candidates.len(), told, state.now);
-    state.say(round_words(candidates, told, none_passed));
+    state.say_while(While::Generating, round_words(candidates, told, none_passed));
 }
 
 /// Says once on what input candidates differ, which the user may have to decide. Other words stay.
@@ -88,7 +93,7 @@ fn told_apart(state: &mut State) {
     let has_words = state.notice.is_some();
     let Some(run) = state.run.as_mut().filter(|run| !run.told_apart) else { return };
     run.told_apart = true;
-    let Some(agreement) = run.agreement.as_deref().filter(|_| !has_words) else { return };
+    let Some(agreement) = run.agreeing().filter(|_| !has_words) else { return };
     let Some(input) = agreement.telling() else { return };
     let (words, call) = (agreement.words(), clean_line(&agreement.inputs[input].text(), 60));
     let key = state.key_name(Context::Panes, Action::Calls);
@@ -99,6 +104,7 @@ fn told_apart(state: &mut State) {
 fn source(state: &mut State, event: From) {
     let now = state.now;
     let Some(run) = &mut state.run else { return };
+    run.heard = now;
     match event {
         From::Prefill { done, total } => {
             run.prefill.told(done as u64, total as u64, now);
@@ -135,7 +141,7 @@ fn source(state: &mut State, event: From) {
             run.end(Phase::Finished(FinishReason::Cancelled), now);
             // By what the source knows; else by agreement, once all is done.
             if run.candidates.iter().any(|c| c.mean_logprob.is_some()) {
-                run.rank(&summary.ranking);
+                run.ranked(&summary.ranking);
             }
             run.summary = Some(*summary);
         }

@@ -79,6 +79,9 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Read(Ok(job)) => action::read(state, job),
+        Msg::TestsRead { run, candidate, result } => {
+            past::on_newest(state, |state| action::tests_read(state, run, candidate, result))
+        }
         Msg::Edited { run, candidate, result } => edited(state, run, candidate, result),
         Msg::Saved(result) => outcome(state, result.map(|path| format!("written to {path}"))),
         told @ (Msg::Settings(_)
@@ -185,10 +188,16 @@ fn applied(state: &mut State, run: u64, candidate: usize, result: Result<String,
 }
 
 fn undone(state: &mut State, result: Result<String, String>) {
+    let earlier = if state.can_undo() { None } else { state.written.pop() };
     match result {
         Ok(said) => {
             state.applied = None;
             mark(state);
+            if earlier.is_some_and(|earlier| earlier.file.as_deref() == state.job.file()) {
+                state.stale = true;
+                let again = state.key_name(Context::Panes, Action::ReadAgain);
+                return state.done(format!("{said}; {again} reads the file again"));
+            }
             state.done(said);
         }
         Err(why) => state.fail(why),

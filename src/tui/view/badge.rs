@@ -3,6 +3,7 @@
 use crate::engine::FinishReason;
 use crate::job::label;
 use crate::trial::Status;
+use crate::tui::app::find::Filter;
 use crate::tui::app::{Phase, Run, State, Testing};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -46,6 +47,8 @@ pub fn short(run: &Run, index: usize) -> Badge {
     let Some(candidate) = run.candidates.get(index) else { return badge("", Role::Muted) };
     match (candidate.phase, candidate.duplicate_of.filter(|&of| !is_folded(run, index, of))) {
         (Phase::Waiting | Phase::Prefill, _) => badge("…", Role::Muted),
+        // A server may not tell how many there are.
+        (Phase::Streaming, _) if candidate.tokens == 0 => badge("…", Role::Working),
         (Phase::Streaming, _) => badge(format!("{}t", candidate.tokens), Role::Working),
         (Phase::Finished(_), Some(original)) => {
             let role = tested(run.testing(index)).map_or(Role::Muted, |b| b.role);
@@ -126,16 +129,16 @@ pub fn marks(state: &State, index: usize) -> Vec<Badge> {
     if run.marked == Some(index) {
         marks.push(badge("MARKED", Role::Working));
     }
-    let Some((agreement, standing)) = run.agreement.as_ref().and_then(|of| Some((of, of.standing(index)?))) else {
-        return marks;
-    };
+    let Some((agreement, standing)) = run.agreeing().zip(run.standing(index)) else { return marks };
     let all = agreement.candidates();
+    // The reason of a failure says more.
+    let has_failed = Filter::Failed.takes(run.testing(index).status());
     if standing.is_broken {
         // A verdict says so by itself.
         if !run.testing(index).is_settled() {
             marks.push(badge("CANNOT BE LOADED", Role::Fail));
         }
-    } else if all > 1 && agreement.tells() {
+    } else if all > 1 && agreement.tells() && !run.is_apart(index) && !has_failed {
         // Agreement is evidence, no verdict, and does not look like one.
         // A candidate that the user has made is none of them.
         let is_alone = standing.agree <= usize::from(candidate.made_of.is_none());

@@ -11,7 +11,7 @@ use crate::agreement::{Agreement, Answer};
 use crate::job::label;
 use crate::tui::app::Run;
 use crate::tui::app::answer::Answering;
-use crate::tui::app::calls::{Check, example_hint, rows};
+use crate::tui::app::calls::{Check, example_hint};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -35,8 +35,8 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     if above.is_empty() {
         return detail.draw(buf, under, look, true);
     }
-    let inputs = agreement.inputs.len();
-    let differing = agreement.differing().len();
+    let (inputs, agreeing) = (agreement.inputs.len(), run.agreeing().unwrap_or(agreement));
+    let differing = agreeing.differing().len();
     let right = match differing {
         0 => format!(" {inputs} calls, all do the same "),
         _ => format!(" {inputs} calls, they differ on {differing} "),
@@ -46,7 +46,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         area,
         area.y,
         look,
-        (&format!(" calls: {} ", agreement.words()), look.style(Role::Title)),
+        (&format!(" calls: {} ", agreeing.words()), look.style(Role::Title)),
         (&right, look.style(Role::Muted)),
     );
     table.draw(buf, above);
@@ -91,7 +91,7 @@ struct Table<'a> {
 impl<'a> Table<'a> {
     fn of(look: &'a Look<'a>, run: &'a Run, agreement: &'a Agreement, width: u16) -> Self {
         let shown: Vec<usize> = run.shown().into_iter().filter(|&c| agreement.standing(c).is_some()).collect();
-        let all = rows(agreement);
+        let all = run.called_on();
         let selected = look.state.calls.unwrap_or(0).min(all.len().saturating_sub(1));
         let column = shown.iter().map(|&c| label(c).len()).max().unwrap_or(1) + 1;
         let columns = (shown.len() * column).min(usize::from(width) / 2);
@@ -114,7 +114,7 @@ impl<'a> Table<'a> {
     /// The row does not show its whole call.
     fn cuts(&self, row: usize) -> bool {
         let (Some(&input), Some(call)) = (self.all.get(row), self.calls.get(row)) else { return false };
-        text::width(call) > self.most(&self.behind(&self.agreement.answers(input)))
+        text::width(call) > self.most(&self.behind(&self.run.answers(input)))
     }
 
     fn style_of(&self, candidate: usize, style: Style) -> Style {
@@ -141,7 +141,7 @@ impl<'a> Table<'a> {
             };
             let role = if is_checked { Role::Pick } else { Role::Hint };
             let style = look.style(role).add_modifier(if is_selected { Modifier::REVERSED } else { Modifier::empty() });
-            let answers = self.agreement.answers(input);
+            let answers = self.run.answers(input);
             // From one column on in all rows that have any.
             let behind = self.behind(&answers);
             let (call, widest) = (text::fit(&self.calls[row], self.most(&behind)), self.widest);
@@ -190,7 +190,7 @@ impl<'a> Detail<'a> {
             let call = agreement.inputs[input].text();
             lines = text::wrap_words(&text::one_line(&call), columns.saturating_sub(4));
             check = state.checks.iter().find(|check| check.call == call);
-            answers = agreement.answers(input);
+            answers = state.run.as_ref().map_or_else(Vec::new, |run| run.answers(input));
             let is = |answer: &Answer| {
                 let observed = agreement.observed(*answer.candidates.first()?, input)?;
                 Some(check?.is(observed))

@@ -28,7 +28,11 @@ pub fn said(look: &Look) -> Option<(String, Style)> {
             Some(run) if run.is_testing() => "tests are still running; ",
             _ => "",
         };
-        return Some((format!("{busy}press {key} again to quit"), look.style(Role::Warn)));
+        let to = match action {
+            Action::Generate | Action::Regenerate => "write others in their place",
+            _ => "quit",
+        };
+        return Some((format!("{busy}press {key} again to {to}"), look.style(Role::Warn)));
     }
     if let Some(search) = state.search.as_ref().filter(|search| search.typing && state.notice.is_none()) {
         return Some((format!("/{}▏", text::one_line(&search.text)), look.style(Role::Title)));

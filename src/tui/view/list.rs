@@ -1,4 +1,4 @@
-//! One line per candidate, for small terminals.
+//! One line per candidate with the reason of its failure, for small terminals and as a layout.
 
 use std::fmt::Write as _;
 
@@ -6,9 +6,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
-use super::{Look, badge, put};
+use super::{Look, badge, pane, put};
 use crate::tui::text;
 use crate::tui::theme::Role;
+
+/// Fewest columns of a reason: with fewer it says nothing.
+const LEAST: usize = 16;
 
 /// Draws the list; when it is too long, the part around the focused candidate.
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
@@ -37,7 +40,8 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
             &format!("{}{:<2}", if focused { '>' } else { ' ' }, badge::names(run, index, area.width)),
             name,
         );
-        let mut right = format!("{:>4}t", candidate.tokens);
+        let counted = pane::is_counted(look, candidate);
+        let mut right = if counted { format!("{:>4}t", candidate.tokens) } else { String::new() };
         if let Some(mean) = candidate.mean().filter(|_| area.width >= 40) {
             let _ = write!(right, "  lp {mean:>5.2}");
         }
@@ -46,7 +50,11 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         for mark in badge::marks(look.state, index) {
             words = format!("{words}  {}", mark.text);
         }
-        put(buf, row, x + 1, y, &text::fit(&words, room.into()), style);
+        let left = usize::from(room).saturating_sub(text::width(&words));
+        if let Some(note) = look.state.note(index).filter(|_| left >= LEAST) {
+            words = format!("{words}  {}", text::one_line(&note));
+        }
+        put(buf, row, x + 1, y, &text::fit_reason(&words, room.into()), style);
         put(buf, row, row.right().saturating_sub(text::width(&right) as u16), y, &right, look.style(Role::Muted));
     }
 }

@@ -15,8 +15,10 @@ use crate::tui::theme::Role;
 const KEYS: u16 = 13;
 /// From this width on a row has the name of its action.
 const WITH_NAMES: u16 = 60;
-/// Rows of words below the list.
+/// Rows of words below the list, which they have also where the list needs all others.
 const ABOUT: u16 = 2;
+/// Rows above the list.
+const ABOVE: usize = 2;
 
 /// Draws the palette over `body`; of the values of a setting only over its lower part, so that a theme is
 /// seen.
@@ -28,7 +30,10 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, open: &Open) {
         if matches!(open.level, Level::Values(_)) { body.height.min(body.height / 2 + 2) } else { body.height };
     let area = Rect { y: body.bottom() - height, height, ..body };
     Clear.render(area, buf);
-    let below = if height >= 6 { ABOUT } else { 0 };
+    let (said, role) = about_words(open);
+    let mut lines = text::wrap_words(&text::one_line(&said), usize::from(area.width - 3));
+    let free = usize::from(height).saturating_sub(ABOVE + open.list.counts().1.max(1));
+    let below = if height >= 6 { ABOUT.max(lines.len().min(free) as u16) } else { 0 };
     let query = open.list.query.trim();
     let (title, prompt, none) = match &open.level {
         Level::All => (" actions and settings ".to_owned(), "type a part of a name", "nothing matches".to_owned()),
@@ -52,8 +57,6 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, open: &Open) {
         }
     }
     let about = Rect { x: area.x + 2, y: place.bottom(), width: area.width - 3, height: below };
-    let (said, role) = about_words(open);
-    let mut lines = text::wrap_words(&text::one_line(&said), usize::from(about.width));
     if lines.len() > usize::from(below) {
         lines.truncate(usize::from(below));
         let cut = |line: &mut String| *line = text::fit(&format!("{line} …"), usize::from(about.width));

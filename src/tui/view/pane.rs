@@ -82,14 +82,8 @@ fn gutter(buf: &mut Buffer, area: Rect, look: &Look, focused: bool) {
 /// Rows of a candidate's note.
 fn notes(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize) {
     let style = look.style(badge::tested(run.testing(index)).map_or(Role::Muted, |b| b.role));
-    let mut lines = text::wrap_words(&look.state.note(index).unwrap_or_default(), area.width.into());
-    let rows = usize::from(area.height);
-    if lines.len() > rows {
-        lines.truncate(rows);
-        if let Some(last) = lines.last_mut() {
-            *last = format!("{}…", text::fit(last, usize::from(area.width.saturating_sub(1))));
-        }
-    }
+    let note = look.state.note(index).unwrap_or_default();
+    let lines = text::wrap_reason(&note, area.width.into(), area.height.into());
     for (y, line) in (area.y..area.bottom()).zip(lines) {
         put(buf, area, area.x, y, &line, style);
     }
@@ -103,7 +97,7 @@ fn pieces(buf: &mut Buffer, area: Rect, y: u16, texts: &[(String, Style)]) -> u1
         if room < 3 {
             break;
         }
-        x = put(buf, area, x, y, &format!(" {} ", text::fit(piece, room - 2)), *style);
+        x = put(buf, area, x, y, &format!(" {} ", text::fit_reason(piece, room - 2)), *style);
     }
     x
 }
@@ -132,16 +126,14 @@ fn header(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, (d
     texts.extend(badge::marks(look.state, index).into_iter().map(|mark| (mark.text, look.style(mark.role))));
     texts.extend(confidence::doubt(look, candidate).map(|words| (words, look.style(Role::Warn))));
     match (look.state.note(index), run.testing(index)) {
-        (Some(note), _) if !noted => texts.push((note, look.style(state.role))),
+        (Some(note), _) if !noted => texts.push((text::one_line(&note), look.style(state.role))),
         (None, Testing::Done(verdict)) => {
             texts.push((look.state.own_words(&verdict.words()), look.style(Role::Muted)));
         }
         _ => {}
     }
     let x = pieces(buf, row, row.y, &texts);
-    // A server may not tell how many there are.
-    let is_served = matches!(&look.state.loading, Loading::Ready(info) if info.is_served());
-    let tokens = if candidate.tokens == 0 && is_served { String::new() } else { format!("{} tok", candidate.tokens) };
+    let tokens = if is_counted(look, candidate) { format!("{} tok", candidate.tokens) } else { String::new() };
     for right in [figures(candidate, &tokens), scores(candidate), tokens] {
         let at = row.right().saturating_sub(text::width(&right) as u16 + 2);
         if at >= x && !right.is_empty() {
@@ -149,6 +141,16 @@ fn header(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, (d
             break;
         }
     }
+}
+
+/// The number of tokens is known. A server may not tell how many there are.
+pub fn is_counted(look: &Look, candidate: &Candidate) -> bool {
+    candidate.tokens > 0 || !is_served(look)
+}
+
+/// A server writes.
+pub fn is_served(look: &Look) -> bool {
+    matches!(&look.state.loading, Loading::Ready(info) if info.is_served())
 }
 
 /// `lp -0.09  rank 1`, or `+2.1/step` while it is written.

@@ -50,12 +50,20 @@ fn folded(state: &State) -> String {
         return format!("{} token ids", ids.len());
     }
     let text = state.draft.text();
-    let name = state.job.target().map(|t| format!("def {}", t.name.rsplit('.').next().unwrap_or(&t.name)));
-    let of_function = name.and_then(|name| {
-        text.lines().find(|l| l.trim_start().trim_start_matches("async ").starts_with(&name)).map(str::to_owned)
-    });
-    let line = of_function.unwrap_or_else(|| text.lines().find(|l| !l.trim().is_empty()).unwrap_or("").to_owned());
+    let name = state.job.target().map(|target| target.name.rsplit(['.', ':']).next().unwrap_or(&target.name));
+    let head = name.and_then(|name| text.lines().find(|line| is_head(line, name)));
+    let line = head.or_else(|| text.lines().find(|line| !line.trim().is_empty())).unwrap_or_default();
     let more = if text.lines().filter(|l| !l.trim().is_empty()).count() > 1 { " …" } else { "" };
     let edited = if state.draft.is_edited() { "  (edited)" } else { "" };
-    format!("{}{more}{edited}", text::one_line(&line))
+    format!("{}{more}{edited}", text::one_line(line))
+}
+
+/// A line names the function, and is neither a comment nor a decorator.
+fn is_head(line: &str, name: &str) -> bool {
+    let line = line.trim_start();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let is_whole =
+        |(at, found): (usize, &str)| !line[..at].ends_with(is_word) && !line[at + found.len()..].starts_with(is_word);
+    let is_other = ["/", "*", "#", "@", "\"\"\"", ">>>"].iter().any(|begin| line.starts_with(begin));
+    !is_other && line.match_indices(name).any(is_whole)
 }

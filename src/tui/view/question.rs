@@ -25,6 +25,12 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, question: Question) {
             ],
             ("run them, this session", "do not"),
         ),
+        Question::UndoEarlier => {
+            let written = state.earlier_write().unwrap_or_default();
+            let said = format!("{written} was written earlier in this session.");
+            let same = "Nothing is written of the function as it is shown here.".to_owned();
+            (format!("undo {written}?"), [said, same], ("take it back", "do not"))
+        }
         Question::Take { candidate } => {
             let name = label(candidate);
             let passed = state.run.as_ref().is_some_and(|run| run.testing(candidate).passed());

@@ -12,6 +12,9 @@ use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
 
+/// Runners that take the output of code for their own, so that nobody knows if it printed anything.
+const CAPTURES: [&str; 2] = ["doctest", "pytest"];
+
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let state = look.state;
     let Some(run) = state.run.as_ref().filter(|_| !area.is_empty()) else { return };
@@ -62,7 +65,7 @@ fn candidates(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, shown: &[usi
             words = format!("{}  {words}", mark.text);
         }
         let x = x + 10;
-        put(buf, row, x, y, &text::fit(&words, row.right().saturating_sub(x).into()), Style::default());
+        put(buf, row, x, y, &text::fit_reason(&words, row.right().saturating_sub(x).into()), Style::default());
     }
 }
 
@@ -147,6 +150,7 @@ fn output(buf: &mut Buffer, area: Rect, look: &Look, run: &Run) {
             let printed = verdict.output.trim().lines().count();
             let key = state.key_name(Context::Results, Action::Output);
             match printed {
+                0 if CAPTURES.iter().any(|runner| verdict.assurance.runner.contains(runner)) => {}
                 0 => add("(it printed nothing)", look.style(Role::Muted)),
                 // Where there is room it is shown at once; the key then hides it.
                 n if state.output != (n + 4 < usize::from(area.height)) => add(&verdict.output, Style::default()),

@@ -9,12 +9,14 @@ use ratatui::style::{Color, Modifier};
 
 use super::{Look, badge};
 use crate::agreement::{Agreement, Witness};
-use crate::engine::Event;
+use crate::engine::{Event, FinishReason};
 use crate::job::{self, Job, TestsChoice};
+use crate::source::SourceInfo;
 use crate::trial::{Assurance, Status, Verdict};
 use crate::tui::app::calls::tests::{called, one_broken};
 use crate::tui::app::fixture::{PROMPT, Session, body};
-use crate::tui::app::{Msg, State, palette_tests, picker, tokens};
+use crate::tui::app::palette::What;
+use crate::tui::app::{Loading, Msg, State, palette_tests, picker, tokens};
 use crate::tui::highlight::Highlights;
 use crate::tui::theme::{Depth, Theme};
 use crate::untrusted::is_invisible;
@@ -470,6 +472,156 @@ fn a_list() {
     insta::assert_snapshot!(scene(&mut finished(4), 50, 12));
 }
 
+/// Long bodies of which the first one failed.
+fn long() -> Session {
+    let mut session = Session::tested(2);
+    session.key("g");
+    for candidate in 0..2 {
+        session.finish(candidate, &format!("{}    return {candidate}\n", "    x = 1\n".repeat(60)));
+    }
+    session.done();
+    session.verdict(0, Status::Failed, "f([1]) gave [1, 1], expected [1]");
+    session.verdict(1, Status::Passed, "2 checks");
+    session
+}
+
+#[test]
+fn a_body_that_is_longer_than_its_pane_leaves_room_for_its_reason() {
+    for (width, height) in [(80, 24), (120, 35)] {
+        let mut session = long();
+        for key in ["1", "v"] {
+            let shown = scene(&mut session, width, height);
+            assert!(shown.contains("gave [1, 1], expected [1]"), "{shown}");
+            session.key(key);
+        }
+    }
+}
+
+#[test]
+fn the_list_has_reasons_and_no_counts_that_nobody_told() {
+    let mut session = long();
+    for _ in 0..3 {
+        session.key("v");
+    }
+    let line = |session: &mut Session| scene(session, 100, 24).lines().nth(1).unwrap_or_default().to_owned();
+    let shown = line(&mut session);
+    assert!(shown.contains("FAIL  f([1]) gave [1, 1], expected [1]") && shown.contains(" 0t"), "{shown}");
+    serve(&mut session);
+    let shown = line(&mut session);
+    assert!(!shown.contains(" 0t"), "{shown}");
+}
+
+/// A server writes.
+fn serve(session: &mut Session) {
+    session.state.loading = Loading::Ready(SourceInfo { device: "http://127.0.0.1:1".into(), ..SourceInfo::default() });
+}
+
+#[test]
+fn a_server_that_says_nothing_is_said() {
+    let mut session = streaming(2);
+    session.wait(4900);
+    serve(&mut session);
+    assert!(!scene(&mut session, 120, 24).contains("no data"));
+    session.wait(3100);
+    assert!(scene(&mut session, 120, 24).contains("no data for 8 s"));
+    assert!(session.state.wake_at().is_some());
+    session.tokens(0, "x");
+    assert!(!scene(&mut session, 120, 24).contains("no data"));
+}
+
+#[test]
+fn each_candidate_is_counted_once() {
+    let mut session = Session::tested(5);
+    session.key("g");
+    let end = |candidate: usize, reason| Event::Finished {
+        candidate,
+        reason,
+        text: body(candidate),
+        mean_logprob: Some(-0.1),
+    };
+    session.event(end(0, FinishReason::Cancelled));
+    session.event(end(1, FinishReason::Failed));
+    session.finish(2, &body(2));
+    session.finish(3, &body(3));
+    session.verdict(2, Status::Passed, "2 checks");
+    session.verdict(3, Status::NotRun, "no runner");
+    let shown = scene(&mut session, 120, 24);
+    assert!(shown.contains("1 writing, 1 passed, 1 not run, 1 stopped, 1 broken off"), "{shown}");
+    session.event(Event::Failed("no more".into()));
+    session.key("esc");
+    let shown = scene(&mut session, 120, 24);
+    assert!(shown.contains("1 passed, 1 not run, 1 stopped, 2 broken off"), "{shown}");
+}
+
+#[test]
+fn those_that_passed_agree_among_themselves() {
+    let agreement = called().state.agreement().cloned().unwrap();
+    let mut session = Session::tested(3);
+    session.key("g");
+    (0..3).for_each(|candidate| drop(session.finish(candidate, &body(candidate))));
+    session.done();
+    session.job(job::Event::Agreement(Arc::new(agreement)));
+    let words = |session: &Session, candidate| -> Vec<String> {
+        let marks = badge::marks(&session.state, candidate).into_iter();
+        marks.map(|mark| mark.text).filter(|text| text.contains("agree") || text == "alone").collect()
+    };
+    assert_eq!([0, 1, 2].map(|c| words(&session, c).join("")), ["2 of 3 agree", "2 of 3 agree", "alone"]);
+    for (candidate, status) in [(0, Status::Passed), (1, Status::Failed), (2, Status::Passed)] {
+        session.verdict(candidate, status, "rolling_max([1]) gave 2");
+    }
+    assert_eq!([0, 1, 2].map(|c| words(&session, c).join("")), ["alone", "", "alone"]);
+    session.key("b");
+    let shown = scene(&mut session, 80, 24);
+    assert!(shown.contains("calls: 2 different behaviours"), "{shown}");
+}
+
+#[test]
+fn the_folded_prompt_is_the_head() {
+    let cases = [
+        ("/** Sum of a list. */\nfunction sum(xs) {\n", "> function sum(xs) {"),
+        ("/// The sum.\n///\n/// `sum(1)`\npub fn sum(xs: &[i32]) -> i32 {\n", "> pub fn sum(xs: &[i32]) -> i32 {"),
+        ("@cache\nasync def sum(xs):\n    \"\"\"The sum.\"\"\"\n", "> async def sum(xs):"),
+    ];
+    for (text, head) in cases {
+        let mut session = Session::on(Job::from_text(text, &TestsChoice::None).unwrap(), 1);
+        session.open(true);
+        session.key("g");
+        let shown = scene(&mut session, 80, 24);
+        assert!(shown.contains(head), "{shown}");
+    }
+}
+
+/// Of code under such a runner nobody knows if it printed anything.
+#[test]
+fn nothing_is_said_of_output_that_the_runner_takes() {
+    let mut session = finished(1);
+    session.key("T");
+    let printed = |session: &mut Session, runner: &str| {
+        let assurance = Box::new(Assurance { runner: runner.to_owned(), ..Assurance::default() });
+        let verdict = Verdict { status: Status::Failed, assurance, ..Verdict::not_run("no") };
+        session.job(job::Event::Verdict { candidate: 0, outcome: Ok(verdict) });
+        scene(session, 80, 24).contains("it printed nothing")
+    };
+    assert!(!printed(&mut session, "doctest"));
+    session.key("t");
+    assert!(!scene(&mut session, 80, 24).contains("it printed nothing"));
+    session.key("T");
+    assert!(printed(&mut session, "cargo test"));
+}
+
+#[test]
+fn a_long_explanation_uses_the_rows_below_a_short_list() {
+    let mut session = palette(",");
+    palette_tests::type_in(&mut session, "theme");
+    let shown = scene(&mut session, 80, 24);
+    let about = session.state.palette.open.as_ref().and_then(|open| match &open.list.current()?.what {
+        What::Setting(setting) => Some(setting.help.clone()),
+        _ => None,
+    });
+    let last = about.unwrap_or_default().split(' ').next_back().unwrap_or_default().to_owned();
+    assert!(shown.contains(&last) && !shown.contains(" …\n"), "{shown}");
+}
+
 #[test]
 fn a_list_in_40_columns() {
     insta::assert_snapshot!(scene(&mut finished(8), 40, 12));
@@ -565,6 +717,7 @@ fn lines_that_begin_left_of_a_pane_are_marked() {
     session.key("g");
     session.finish(0, "    numbers = list(numbers)\n\n    for n in numbers:\n            return n\n");
     session.done();
+    session.key("w");
     session.key(">");
     let shown = scene(&mut session, 80, 24);
     let is_marked = |words: &str| shown.lines().find(|line| line.contains(words)).map(|line| line.contains('<'));

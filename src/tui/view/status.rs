@@ -4,12 +4,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::{Look, badge, confidence, put_all};
+use super::{Look, badge, confidence, pane, put_all};
+use crate::engine::FinishReason;
 use crate::job::label;
 use crate::trial::Status;
 use crate::tui::app::find::Filter;
 use crate::tui::app::state::{Consent, Question};
-use crate::tui::app::{Loading, Run, Testing};
+use crate::tui::app::{Loading, Phase, Run};
 use crate::tui::layout::{Layout, Regime};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -62,6 +63,9 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
         if let Some((words, role)) = tests(run, state.has_tests()) {
             out.push((words, look.style(role)));
         }
+        if let Some(seconds) = run.silent_for(state.now).filter(|_| pane::is_served(look)) {
+            out.push((format!("no data for {seconds} s"), look.style(Role::Warn)));
+        }
         if let Some((seconds, longest)) = run.prepares_for(state.now) {
             let words = format!("tests without the candidate: {seconds} of at most {longest} s");
             out.push((words, look.style(Role::Working)));
@@ -100,21 +104,42 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
     out
 }
 
-/// `1 to test, 2 passed, 1 failed`.
+/// The words of [`kind`], in the order in which they are counted.
+const KINDS: [&str; 11] = [
+    "writing", "to test", "passed", "failed", "not run", "not tested", "finished", "cut off", "stopped", "out of time",
+    "broken off",
+];
+
+/// How a candidate is counted, in a word or two.
+fn kind(run: &Run, index: usize, has_tests: bool) -> &'static str {
+    let (candidate, testing) = (&run.candidates[index], run.testing(index));
+    match (candidate.phase, testing.status()) {
+        _ if candidate.is_live() => "writing",
+        (Phase::Broken | Phase::Finished(FinishReason::Failed), _) => "broken off",
+        _ if candidate.is_cut_off => "cut off",
+        _ if testing.is_pending() => "to test",
+        (_, Some(Status::Passed)) => "passed",
+        (_, Some(Status::NotRun)) => "not run",
+        (_, Some(_)) => "failed",
+        (Phase::Finished(FinishReason::Cancelled), None) => "stopped",
+        (Phase::Finished(FinishReason::Budget), None) => "out of time",
+        (_, None) if has_tests => "not tested",
+        (_, None) => "finished",
+    }
+}
+
+/// `1 to test, 2 passed, 1 failed`: each candidate counts once.
 fn tests(run: &Run, has_tests: bool) -> Option<(String, Role)> {
-    let count =
-        |wanted: &dyn Fn(&Testing) -> bool| (0..run.candidates.len()).filter(|&c| wanted(run.testing(c))).count();
-    let passed = count(&Testing::passed);
-    let failed = count(&|t| t.status().is_some_and(|status| !matches!(status, Status::Passed | Status::NotRun)));
-    let open = count(&|t| t.status() == Some(Status::NotRun));
-    let pending = count(&Testing::is_pending);
-    let live = run.candidates.iter().filter(|c| c.is_live()).count();
-    let parts: Vec<String> =
-        [(live, "writing"), (pending, "to test"), (passed, "passed"), (failed, "failed"), (open, "not run")]
-            .iter()
-            .filter(|(n, word)| *n > 0 && (has_tests || *word == "writing"))
-            .map(|(n, word)| format!("{n} {word}"))
-            .collect();
+    let kinds: Vec<&str> = (0..run.candidates.len()).map(|c| kind(run, c, has_tests)).collect();
+    let count = |wanted: &str| kinds.iter().filter(|kind| **kind == wanted).count();
+    let (passed, failed) = (count("passed"), count("failed"));
+    let parts: Vec<String> = KINDS
+        .iter()
+        .map(|&word| (count(word), word))
+        // Where all are finished there is nothing to count.
+        .filter(|(n, word)| *n > 0 && (*word != "finished" || *n < kinds.len()))
+        .map(|(n, word)| format!("{n} {word}"))
+        .collect();
     let role = match (passed, run.is_settled()) {
         (1.., _) => Role::Pass,
         (0, true) if has_tests && failed > 0 => Role::Fail,
@@ -134,6 +159,7 @@ fn floor(look: &Look) -> Vec<(String, Style)> {
         let words = match question {
             Question::Unprotected { .. } => "run tests UNPROTECTED? y n".to_owned(),
             Question::Take { candidate } => format!("take {}, not passed? y n", label(candidate)),
+            Question::UndoEarlier => format!("undo {}? y n", state.earlier_write().unwrap_or_default()),
         };
         return vec![(words, look.style(Role::Error))];
     }
