@@ -312,10 +312,7 @@ impl World {
             }
             Effect::Open => self.open_again(),
             Effect::Test { run, candidate } => self.run(run).into_iter().for_each(|run| run.test(candidate)),
-            Effect::ReadTests { run, candidate, job } => self.on_thread("tests", move || {
-                let result = job.with_tests_read_again().map(Arc::new).map_err(|why| why.to_string());
-                Msg::TestsRead { run, candidate, result }
-            }),
+            Effect::ReadTests { run, candidate, job } => self.read_tests(run, candidate, job),
             Effect::Add { run, of, text } => self.run(run).into_iter().for_each(|run| run.add(of, text.clone())),
             Effect::Edit { run, candidate, text } => {
                 let (job, sender) = (self.job_of(run), self.sender.clone());
@@ -443,6 +440,16 @@ impl World {
             let read = panic::catch_unwind(AssertUnwindSafe(read)).ok().flatten();
             let (job, functions) = read.unwrap_or_else(|| (Err("the file cannot be read".to_owned()), Vec::new()));
             Msg::Followed(News { touched, job: job.map(Arc::new), functions })
+        });
+    }
+
+    /// Reads the tests of a job again, which a candidate waits for.
+    fn read_tests(&self, run: u64, candidate: usize, job: Arc<Job>) {
+        self.on_thread("tests", move || {
+            let read = panic::catch_unwind(AssertUnwindSafe(|| job.with_tests_read_again()));
+            let read = read.map(|read| read.map_err(|why| why.to_string()));
+            let read = read.unwrap_or_else(|why| Err(format!("the tests cannot be read: {}", fault(&*why))));
+            Msg::TestsRead { run, candidate, result: read.map(Arc::new) }
         });
     }
 
