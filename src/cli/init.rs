@@ -128,7 +128,9 @@ impl Sources {
         }
         let is_called = |name: &str| spoken_of.contains(&last(name)) && !name.ends_with("__") && last(name) != "main";
         let worth = |FunctionName { name, finished, .. }: &FunctionName| {
-            (is_called(name), *finished, times.get(&last(name)) == Some(&1))
+            let is_called = is_called(name);
+            // The others in the order of their files, whose own tests stand last.
+            (is_called, is_called && *finished, is_called && times.get(&last(name)) == Some(&1))
         };
         let mut functions: Vec<_> =
             functions.into_iter().map(|(path, function)| (worth(&function), path, function)).collect();
