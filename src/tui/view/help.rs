@@ -15,8 +15,12 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look) {
     let (rows, keys) = help::lines(state, body.width);
     let height = (rows.len() + 2).min(usize::from(body.height)) as u16;
     let key = |action| state.key_name(Context::Help, action);
-    let hint = format!("{} closes, j k scroll, {} searches actions", key(Action::Close), key(Action::Palette));
-    let inside = window(buf, middle(body, help::width(body.width), height), look, "keys", &hint);
+    let width = help::width(body.width);
+    let short = format!("{} closes, j k scroll", key(Action::Close));
+    let long = format!("{short}, {} searches actions", key(Action::Palette));
+    // Without its frame, and the title with a gap.
+    let fits = text::width(&long) + 12 <= usize::from(width);
+    let inside = window(buf, middle(body, width, height), look, "keys", if fits { &long } else { &short });
     let last = rows.len().saturating_sub(usize::from(inside.height));
     let top = state.help.unwrap_or(0).min(last);
     for (y, row) in (inside.y..inside.bottom()).zip(rows.iter().skip(top)) {
