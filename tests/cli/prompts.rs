@@ -134,7 +134,7 @@ fn has_child(parent: u32) -> bool {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_file_that_changed_meanwhile_is_not_overwritten() {
+fn a_function_that_changed_meanwhile_is_not_overwritten() {
     use std::io::Write;
     use std::process::Stdio;
 
@@ -151,12 +151,12 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
     while !has_child(process.id()) {
         std::thread::yield_now();
     }
-    fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(b"# mine\n").unwrap();
+    fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(b"    return True\n").unwrap();
     let out = process.wait_with_output().unwrap();
     let err = String::from_utf8(out.stderr).unwrap();
     assert_eq!(out.status.code(), Some(2), "{err}");
     assert!(err.contains("mine.py") && err.contains("changed") && err.contains("patch"), "{err}");
-    assert_eq!(fs::read_to_string(&file).unwrap(), format!("{STUB}# mine\n"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), format!("{STUB}    return True\n"));
     assert_eq!(fs::read_dir(world.state().join("patches")).unwrap().count(), 1);
 }
 

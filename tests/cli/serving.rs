@@ -301,7 +301,7 @@ fn conversations_go_through_the_template_of_the_model() {
         assert_eq!((&of[0]["delta"]["role"], &of[1]["delta"]["role"]), (&"assistant".into(), &Value::Null));
     }
     for (messages, words) in [
-        (json!([]), "`messages` is a list, expected a list of messages"),
+        (json!([]), "`messages` is an empty list, expected a list of messages"),
         (json!([{ "role": "tool", "content": "x" }]), "`role` is"),
         (json!([{ "role": "user", "content": [{ "type": "image_url" }] }]), "`content` is a list"),
         (json!([3]), "`role` is null"),
