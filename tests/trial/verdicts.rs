@@ -107,7 +107,7 @@ fn examples_of_a_large_file_are_run() {
     expect_examples(&format!("{stub}    return x\n"), &stub, Status::Failed, "f(3) gave 3, expected 6");
 }
 
-/// What is broken behind the function has its line of the user's text, whatever the length of a body.
+/// Bodies of other lengths move the lines behind the function; messages name those of the user's text.
 #[test]
 fn errors_behind_the_function_have_the_lines_of_the_users_file() {
     let Some(runner) = runner() else { return };
