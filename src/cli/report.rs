@@ -1,5 +1,6 @@
 //! The output of `complete` for people: a table of the candidates.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::agreement::Agreement;
@@ -12,6 +13,7 @@ use crate::untrusted::{clean, clean_line, framed};
 /// tests.
 pub fn table(report: &Report, sandbox: Option<&str>) -> String {
     let mut out = String::new();
+    let agreement = counted(report);
     for &c in &report.summary.ranking {
         let candidate = &report.candidates[c];
         let mark = if report.picked == Some(c) { '>' } else { ' ' };
@@ -33,14 +35,7 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
             Some(FinishReason::Cancelled) | None => "cancelled",
             Some(FinishReason::Stop) => "",
         };
-        let standing = report.agreement.as_ref().and_then(|agreement| agreement.standing(c));
-        let tells = report.agreement.as_ref().is_some_and(|agreement| agreement.tells());
-        let agrees = match standing {
-            Some(standing) if standing.is_broken => "cannot be loaded".to_owned(),
-            Some(standing) if tells && standing.agree > 1 => format!("{} agree", standing.agree),
-            Some(_) if tells => "alone".to_owned(),
-            _ => String::new(),
-        };
+        let agrees = agreement.as_ref().map_or_else(String::new, |agreement| agreeing(agreement, c));
         let verdict = [agrees, verdict].into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; ");
         let notes: Vec<&str> = [verdict.as_str(), finish].into_iter().filter(|note| !note.is_empty()).collect();
         let probability = candidate.mean_logprob.map_or_else(String::new, |mean| format!("  logprob {mean:>6.2}"));
@@ -51,7 +46,7 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
         let line = format!("{mark} {:2}{tokens}{probability}  {}", label(c), notes.join("; "));
         let _ = writeln!(out, "{}", line.trim_end());
     }
-    if let Some(agreement) = &report.agreement {
+    if let Some(agreement) = agreement.as_deref() {
         out += &told_apart(agreement);
     }
     let s = &report.summary;
@@ -83,6 +78,25 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
     out
 }
 
+/// The agreement that counts: where some passed, that among several of them.
+fn counted(report: &Report) -> Option<Cow<'_, Agreement>> {
+    let all = report.agreement.as_deref()?;
+    match all.among(|c| report.candidates.get(c).is_some_and(|candidate| candidate.verdict.status == Status::Passed)) {
+        Some(passing) => (passing.candidates() > 1).then_some(Cow::Owned(passing)),
+        None => Some(Cow::Borrowed(all)),
+    }
+}
+
+/// How many candidates do what this one does, in words.
+fn agreeing(agreement: &Agreement, candidate: usize) -> String {
+    match agreement.standing(candidate) {
+        Some(standing) if standing.is_broken => "cannot be loaded".to_owned(),
+        Some(standing) if agreement.tells() && standing.agree > 1 => format!("{} agree", standing.agree),
+        Some(_) if agreement.tells() => "alone".to_owned(),
+        _ => String::new(),
+    }
+}
+
 /// A line on what candidates agree, and on what input they differ.
 fn told_apart(agreement: &Agreement) -> String {
     let inputs = agreement.inputs.len();
@@ -104,10 +118,11 @@ fn told_apart(agreement: &Agreement) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agreement::Witness;
     use crate::engine::thoughts_took_all;
     use crate::job::Candidate;
     use crate::source::{SourceInfo, Summary};
-    use crate::trial::Verdict;
+    use crate::trial::{Effect, Input, Observed, Verdict};
 
     #[test]
     fn the_table_says_what_is_worth_reading() {
@@ -139,5 +154,35 @@ mod tests {
         assert!(
             tested[0].ends_with("  PASS (same as A)") && tested[1].ends_with("  NOT RUN: the tests hold no checks")
         );
+    }
+
+    #[test]
+    fn where_some_passed_those_alone_are_said_to_agree() {
+        let witness = |member: usize, key: &str| Witness {
+            members: vec![member],
+            votes: 1,
+            observed: vec![Observed { effect: Effect::Returned, key: key.to_owned(), ..Observed::default() }],
+        };
+        let input = Input { callee: "f".to_owned(), arguments: "1".to_owned(), result: None };
+        let witnesses = [(0, "1"), (1, "2"), (2, "2"), (3, "2")].map(|(member, key)| witness(member, key));
+        let mut report = Report {
+            info: SourceInfo::default(),
+            seed: 0,
+            candidates: (0..4).map(Candidate::new).collect(),
+            summary: Summary { ranking: vec![0, 1, 2, 3], ..Summary::default() },
+            picked: Some(0),
+            agreement: Some(Agreement::of(vec![input].into(), witnesses.into()).into()),
+        };
+        let said = |report: &Report| table(report, Some("sandboxed"));
+        assert_eq!((said(&report).matches("3 agree").count(), said(&report).matches("alone").count()), (3, 1));
+        for (c, status) in [(0, Status::Passed), (1, Status::Failed), (2, Status::Passed), (3, Status::Failed)] {
+            report.candidates[c].verdict.status = status;
+        }
+        let two = said(&report);
+        assert_eq!((two.matches("alone; PASS").count(), two.matches("agree").count()), (2, 0), "{two}");
+        assert!(two.contains("they differ on 1 of 1 inputs") && two.contains("(A)") && !two.contains("D)"), "{two}");
+        report.candidates[2].verdict.status = Status::Failed;
+        let one = said(&report);
+        assert!(!one.contains("agree") && !one.contains("differ") && !one.contains("alone"), "{one}");
     }
 }

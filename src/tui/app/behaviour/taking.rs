@@ -1,0 +1,229 @@
+//! What is written into the file: taking a candidate, taking it back, a file that has changed.
+
+use std::sync::Arc;
+
+use super::{judged, numbers_py, outcome, said, test_of};
+use crate::code::{Place, Target, TargetSpec};
+use crate::engine::Event;
+use crate::job::{self, Job, TestsChoice};
+use crate::trial::Status;
+use crate::tui::app::fixture::{PROMPT, Session, body};
+use crate::tui::app::state::Question;
+use crate::tui::app::{Effect, Msg, Phase};
+use crate::tui::keymap::Context;
+
+#[test]
+fn accepting_without_a_file_leaves_with_the_text() {
+    let mut session = Session::tested(1);
+    session.key("g");
+    session.tokens(0, "    ret");
+    assert_eq!(session.key("enter"), [], "not while it is written");
+    session.finish(0, &body(0));
+    session.verdict(0, Status::Passed, "");
+    session.done();
+    assert_eq!(session.key("enter"), [Effect::Quit { accept: Some(body(0)) }]);
+}
+
+/// A session whose function lies in a file.
+fn in_a_file(n: usize) -> Session {
+    let mut session = Session::on(numbers_py(), n);
+    session.open(true);
+    session.key("g");
+    for candidate in 0..n {
+        session.finish(candidate, &body(candidate));
+    }
+    session.done();
+    session
+}
+
+/// Bodies are whole before it is known what most of them do.
+#[test]
+fn before_there_is_a_pick_taking_asks() {
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::None).unwrap(), 2);
+    session.open(true);
+    session.key("g");
+    (0..2).for_each(|candidate| drop(session.finish(candidate, &body(candidate))));
+    assert_eq!(session.key("enter"), []);
+    assert_eq!(session.state.question, Some(Question::Take { candidate: 0 }));
+    session.key("n");
+    session.job(job::Event::Pick(Some(1)));
+    assert_eq!(session.run().focus, 1);
+    session.key("enter");
+    assert_eq!(session.state.question, None);
+}
+
+#[test]
+fn accepting_writes_the_file_and_u_takes_it_back() {
+    let mut session = in_a_file(2);
+    for candidate in 0..2 {
+        session.verdict(candidate, Status::Passed, "");
+    }
+    assert_eq!(session.key("enter"), [Effect::Apply { run: 1, candidate: 0, text: body(0) }]);
+    session.send(Msg::Applied { run: 1, candidate: 0, result: Ok("stats.py".into()) });
+    assert!(session.run().candidates[0].applied);
+    assert_eq!(
+        session.state.notice.as_ref().unwrap().text,
+        "A written to stats.py, u undoes, Ctrl-N next unfinished function"
+    );
+    assert_eq!(session.key("enter"), [Effect::Stands], "another program may have changed it");
+    session.send(Msg::Stands(true));
+    assert_eq!(session.state.notice.as_ref().unwrap().text, "A is in the file already");
+    session.key("tab");
+    assert_eq!(session.key("enter"), [Effect::Undo, Effect::Apply { run: 1, candidate: 1, text: body(1) }]);
+    session.send(Msg::Undone(Ok("stats.py".into())));
+    session.send(Msg::Applied { run: 1, candidate: 1, result: Ok("stats.py".into()) });
+    assert!(session.run().candidates[1].applied && !session.run().candidates[0].applied);
+    assert_eq!(session.key("u"), [Effect::Undo]);
+    session.send(Msg::Undone(Ok("stats.py".into())));
+    assert!(!session.state.can_undo());
+    assert_eq!(session.key("u"), []);
+    session.send(Msg::Applied { run: 1, candidate: 1, result: Ok("stats.py".into()) });
+    session.send(Msg::Stands(false));
+    let error = session.state.error.clone().unwrap();
+    assert!(error.contains("has changed since B was written to it; r reads it again"), "{error}");
+    assert!(!session.run().candidates[1].applied && !session.state.can_undo());
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_said() {
+    let mut session = in_a_file(1);
+    session.send(Msg::Applied { run: 1, candidate: 0, result: Err("stats.py is read-only".into()) });
+    assert_eq!(session.state.error.as_deref(), Some("stats.py is read-only"));
+    assert!(!session.state.can_undo());
+    session.key("esc");
+    assert_eq!(session.state.error, None);
+}
+
+#[test]
+fn taking_what_has_not_passed_asks_first() {
+    let mut session = in_a_file(2);
+    assert_eq!(session.key("enter"), [], "its tests still run");
+    assert_eq!(session.state.question, Some(Question::Take { candidate: 0 }));
+    assert_eq!(session.key("n"), []);
+    session.verdict(0, Status::Failed, "no");
+    session.key("enter");
+    assert_eq!(session.key("enter"), [], "a second Enter is no answer");
+    session.verdict(1, Status::Passed, "");
+    assert_eq!(session.key("y"), [Effect::Apply { run: 1, candidate: 0, text: body(0) }], "what was asked about");
+    let mut session = in_a_file(1);
+    session.verdict(0, Status::Passed, "");
+    assert_eq!(session.key("enter"), [Effect::Apply { run: 1, candidate: 0, text: body(0) }]);
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::None).unwrap(), 1);
+    session.open(true);
+    session.key("g");
+    session.finish(0, &body(0));
+    session.done();
+    assert_eq!(
+        session.key("enter"),
+        [Effect::Quit { accept: Some(body(0)) }],
+        "without tests there is nothing to fail"
+    );
+}
+
+#[test]
+fn a_file_that_has_changed_is_read_again_and_its_candidates_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stats.py");
+    std::fs::write(&path, PROMPT).unwrap();
+    let read = || {
+        let spec = TargetSpec { path: path.clone(), place: Place::Any };
+        Job::from_target(Target::read(&spec).unwrap(), &TestsChoice::IfAny).unwrap()
+    };
+    let mut session = Session::on(read(), 2);
+    session.open(true);
+    session.key("g");
+    for candidate in 0..2 {
+        session.finish(candidate, &body(candidate));
+        session.verdict(candidate, Status::Passed, "");
+    }
+    session.done();
+    session.key("enter");
+    session.send(Msg::Changed("stats.py".into()));
+    let error = session.state.error.clone().unwrap();
+    assert!(error.contains("r reads it again"), "{error}");
+    std::fs::write(&path, format!("{PROMPT}\n\nOTHER = 1\n")).unwrap();
+    assert_eq!(session.key("r"), [Effect::ReadAgain]);
+    let job = Arc::new(session.state.job.read_again().unwrap());
+    assert!(job.program("    return 1\n").contains("OTHER"));
+    let effects = session.send(Msg::Read(Ok(job.clone())));
+    assert_eq!(effects, [Effect::Use { job }, test_of(1, 0), test_of(1, 1)], "the program is another");
+    assert_eq!((session.state.error.as_ref(), session.state.stale), (None, false));
+
+    let changed = PROMPT.replace("largest", "smallest");
+    std::fs::write(&path, &changed).unwrap();
+    let job = Arc::new(session.state.job.read_again().unwrap());
+    assert_eq!(session.send(Msg::Read(Ok(job.clone()))), [Effect::Use { job }, Effect::CancelTests { run: 1 }]);
+    assert!(session.state.run.is_none(), "the candidates continued another prompt");
+    assert_eq!(session.state.draft.text(), changed);
+
+    // Typed text stays while the stub in the file is unchanged.
+    session.key("i");
+    session.send(Msg::Paste("    # use a loop\n".into()));
+    std::fs::write(&path, format!("{changed}\n\nOTHER = 2\n")).unwrap();
+    let job = session.state.job.read_again().unwrap();
+    session.send(Msg::Read(Ok(Arc::new(job))));
+    let program = session.state.job.program("    return 1\n");
+    assert!(program.contains("# use a loop\n    return 1") && program.contains("OTHER = 2"), "{program}");
+
+    std::fs::write(&path, "x = 1\n").unwrap();
+    let why = session.state.job.read_again().unwrap_err().to_string();
+    session.send(Msg::Read(Err(why.clone())));
+    assert_eq!(session.state.error, Some(why));
+}
+
+#[test]
+fn a_failure_keeps_what_was_written() {
+    let mut session = Session::tested(2);
+    session.key("g");
+    session.tokens(0, "    so far");
+    session.event(Event::Failed("out of memory".into()));
+    assert_eq!(session.run().candidates[0].text, "    so far");
+    assert_eq!(session.run().candidates[0].phase, Phase::Broken);
+    assert_eq!(session.state.error.as_deref(), Some("out of memory"));
+}
+
+#[test]
+fn earlier_writes_of_the_session_are_taken_back_when_that_is_confirmed() {
+    let mut session = in_a_file(1);
+    session.verdict(0, Status::Passed, "");
+    session.key("enter");
+    session.send(Msg::Applied { run: 1, candidate: 0, result: Ok("numbers.py".into()) });
+    let other = Arc::new(Job::from_text(PROMPT, &TestsChoice::None).unwrap());
+    session.state.picking.wanted = Some(1);
+    let chosen = crate::tui::app::picker::Chosen { job: other, advice: None };
+    session.send(Msg::Targeted { ask: 1, result: Ok(Some(chosen)) });
+    session.key("g");
+    assert_eq!(session.key("u"), []);
+    assert_eq!(session.state.question, Some(Question::UndoEarlier));
+    assert_eq!(session.state.earlier_write(), Some("numbers.py:is_even"));
+    assert_eq!(session.key("n"), []);
+    session.key("u");
+    assert_eq!(session.key("y"), [Effect::Undo]);
+    session.send(Msg::Undone(Ok("numbers.py: is_even is as before".into())));
+    assert_eq!((said(&session).as_str(), session.state.earlier_write()), ("numbers.py: is_even is as before", None));
+    session.key("u");
+    assert!(session.state.question.is_none() && said(&session).contains("`bass-tui undo`"), "{}", said(&session));
+}
+
+#[test]
+fn a_body_that_is_in_the_file_is_not_replaced_unasked() {
+    let mut session = judged();
+    session.key("1");
+    session.state.own_body = Some("    return 0\n".to_owned());
+    session.key("enter");
+    assert_eq!(session.state.question, Some(Question::Take { candidate: 0 }));
+    assert!(matches!(session.key("y")[..], [Effect::Quit { accept: Some(_) }]));
+}
+
+#[test]
+fn over_a_body_in_the_file_the_first_view_is_what_changes() {
+    let mut session = Session::tested(2);
+    session.state.own_body = Some("    return 0\n".to_owned());
+    session.key("g");
+    session.finish(0, "    return 1\n");
+    session.finish(1, "    return 2\n");
+    session.done();
+    let (run, outcome) = (session.run().id, outcome());
+    session.send(Msg::Job { run, event: job::Event::Done(Box::new(outcome)) });
+    assert_eq!((session.state.context(), session.state.base().unwrap().1.as_str()), (Context::Diff, "the file"));
+}

@@ -1,0 +1,85 @@
+//! The prompt that a person types or pastes.
+
+use super::numbers_py;
+use crate::job::{Job, TestsChoice};
+use crate::source::Prompt;
+use crate::tui::app::fixture::{PROMPT, Session};
+use crate::tui::app::{Effect, Focus, Msg};
+use crate::tui::keymap::Context;
+
+#[test]
+fn ctrl_d_leaves_an_empty_prompt_only() {
+    let mut session = Session::free(2);
+    session.key("x");
+    assert_eq!(session.key("ctrl-d"), []);
+    session.key("backspace");
+    assert_eq!(session.key("ctrl-d"), [Effect::Quit { accept: None }]);
+}
+
+#[test]
+fn pasted_text_is_never_sent() {
+    let mut session = Session::free(2);
+    assert_eq!(session.send(Msg::Paste("one\ntwo\n\n".into())), []);
+    assert!(session.state.run.is_none());
+    let mut session = Session::tested(2);
+    session.send(Msg::Paste("g\n".into()));
+    assert!(session.state.run.is_none() && !session.state.draft.is_edited());
+}
+
+#[test]
+fn an_edited_prompt_is_what_the_model_gets() {
+    let mut session = Session::tested(1);
+    session.key("i");
+    assert_eq!(session.state.context(), Context::Prompt);
+    session.send(Msg::Paste("    # use a loop".into()));
+    session.key("alt-enter");
+    let effects = session.key("f5");
+    let [Effect::Generate { run: 1, job, n: 1, seed: 0 }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(job.prompt(), Prompt::Text(format!("{PROMPT}    # use a loop\n")));
+    assert_eq!(session.state.focus, Focus::Panes);
+}
+
+#[test]
+fn lines_typed_under_a_stub_stay_in_the_program() {
+    let mut session = Session::on(numbers_py(), 1);
+    session.open(true);
+    session.key("i");
+    session.send(Msg::Paste("    if n < 0:\n        n = -n\n".into()));
+    let effects = session.key("f5");
+    let [Effect::Generate { job, .. }] = &effects[..] else { panic!("{effects:?}") };
+    let Prompt::Text(prompt) = job.prompt() else { panic!("{:?}", job.prompt()) };
+    assert!(prompt.ends_with("\"\"\"\n    if n < 0:\n        n = -n\n"), "{prompt}");
+    let program = job.program("    return n % 2 == 0\n");
+    assert!(program.contains("        n = -n\n    return n % 2 == 0\n"), "{program}");
+    assert_eq!(session.state.subject(), "numbers.py:is_even");
+}
+
+#[test]
+fn title_and_tests_are_those_of_what_is_pasted() {
+    let mut session = Session::free(1);
+    assert_eq!(session.state.subject(), "free prompt");
+    session.send(Msg::Paste("def twice(x):\n    \"\"\"Twice x.\n\n    >>> twice(2)\n    4\n    \"\"\"".into()));
+    assert_eq!((session.state.subject(), session.state.has_tests()), ("twice".to_owned(), false));
+    let mut session = Session::on(Job::from_text("", &TestsChoice::IfAny).unwrap(), 1);
+    session.send(Msg::Paste("def twice(x):\n    \"\"\"Twice x.\n\n    >>> twice(2)\n    4\n    \"\"\"".into()));
+    assert_eq!((session.state.subject(), session.state.has_tests()), ("twice".to_owned(), true));
+    session.open(true);
+    session.key("f5");
+    assert_eq!(session.state.job.tests_label, "doctest");
+    // Text without a function has no place in a file, and nothing is lost.
+    let mut session = Session::on(numbers_py(), 1);
+    session.open(true);
+    session.key("i");
+    session.send(Msg::Paste("print(1)".into()));
+    assert_eq!(session.key("f5"), []);
+    assert!(session.state.error.as_ref().unwrap().contains("inside of a Python function"));
+    assert!(session.state.draft.text().ends_with("print(1)"));
+}
+
+#[test]
+fn ctrl_u_empties_the_line_that_is_typed() {
+    let mut session = Session::free(1);
+    session.send(Msg::Paste("one\ntwo words".into()));
+    session.key("ctrl-u");
+    assert_eq!(session.state.draft.text(), "one\n");
+}

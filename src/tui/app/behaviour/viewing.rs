@@ -1,0 +1,186 @@
+//! Looking at candidates: panes, scrolling, differences, search, help, the mouse.
+
+use super::{judged, said};
+use crate::job;
+use crate::tui::app::fixture::Session;
+use crate::tui::app::{Effect, Focus, Msg, Testing};
+use crate::tui::keymap::Context;
+
+#[test]
+fn a_number_goes_to_its_pane() {
+    let mut session = Session::tested(3);
+    session.key("g");
+    session.key("3");
+    assert_eq!(session.run().focus, 2);
+    session.key("i");
+    session.key("alt-2");
+    assert_eq!((session.run().focus, session.state.focus), (1, Focus::Panes), "from the prompt, too");
+    session.key("9");
+    assert_eq!(session.run().focus, 1, "there is none");
+}
+
+#[test]
+fn scrolling_up_detaches_and_the_end_follows_again() {
+    let mut session = Session::tested(4);
+    session.key("g");
+    let text = "    x = 1\n".repeat(50);
+    session.tokens(0, &text);
+    assert!(session.run().candidates[0].scroll.follow);
+    session.key("pgup");
+    let scroll = session.run().candidates[0].scroll;
+    assert!(!scroll.follow && scroll.top < 40);
+    session.tokens(0, "    more\n");
+    assert_eq!(session.run().candidates[0].scroll, scroll, "what is read stays in place");
+    session.key("G");
+    assert!(session.run().candidates[0].scroll.follow);
+    session.key("g");
+    assert_eq!(session.run().candidates[0].scroll.top, 0);
+}
+
+#[test]
+fn wrapped_lines_are_not_shifted() {
+    let mut session = judged();
+    session.key("1");
+    let column = |session: &Session| session.run().candidates[0].scroll.column;
+    session.key(">");
+    assert_eq!((column(&session), said(&session).contains("w cuts them")), (0, true));
+    session.key("w");
+    session.key(">");
+    assert_eq!(column(&session), 8);
+    session.key("w");
+    assert_eq!(column(&session), 0);
+}
+
+#[test]
+fn the_help_has_an_end_and_leads_to_the_actions() {
+    let mut session = Session::tested(2);
+    session.key("?");
+    session.key("G");
+    let last = session.state.help.unwrap();
+    session.key("down");
+    session.key("k");
+    assert_eq!((session.state.help, last > 20), (Some(last - 1), true));
+    session.key("home");
+    assert_eq!(session.state.help, Some(0));
+    session.key(":");
+    assert_eq!(session.state.context(), Context::Palette);
+}
+
+#[test]
+fn differences_stay_open_while_candidates_change() {
+    let mut session = judged();
+    session.key("2");
+    session.key("d");
+    assert_eq!(session.state.context(), Context::Diff);
+    assert_eq!(session.state.base().unwrap().1, "the pick A");
+    assert_eq!(session.state.comparison().unwrap().counts, (1, 1));
+    session.key("]");
+    assert_eq!((session.run().focus, session.state.comparison().unwrap().counts), (2, (2, 1)));
+    session.key("]");
+    assert_eq!((session.run().focus, session.state.base().unwrap().1.as_str()), (0, "B"), "the pick against another");
+    session.key("esc");
+    assert_eq!(session.state.context(), Context::Panes);
+    // A marked one comes first, and `b` goes through all.
+    session.key("3");
+    session.key("M");
+    session.key("2");
+    session.key("d");
+    assert_eq!(session.state.base().unwrap().1, "C");
+    session.key("b");
+    assert_eq!(session.state.base().unwrap().1, "the pick A");
+    session.key("b");
+    session.state.own_body = Some("    return 0\n".to_owned());
+    session.key("b");
+    assert_eq!(session.state.base().unwrap().1, "the file");
+}
+
+#[test]
+fn a_change_is_taken_from_another_candidate_and_tested() {
+    let mut session = judged();
+    session.key("2");
+    session.key("d");
+    let run = session.run().id;
+    let text = "    best = numbers[0]\n    return best\n".to_owned();
+    assert_eq!(session.key("space"), [Effect::Add { run, of: 1, text: text.clone() }]);
+    session.send(Msg::Job { run, event: job::Event::Added { candidate: 3, of: 1, text } });
+    let made = &session.run().candidates[3];
+    assert_eq!((made.made_of, &made.testing, session.run().focus), (Some(1), &Testing::Queued, 3));
+    session.send(Msg::Job { run, event: job::Event::Duplicate { candidate: 3, of: 0 } });
+    assert!(session.run().testing(3).passed(), "it says what A says");
+}
+
+#[test]
+fn an_edited_candidate_is_a_new_one() {
+    let mut session = judged();
+    session.key("2");
+    let (run, text) = (session.run().id, session.run().candidates[1].text.clone());
+    assert_eq!(session.key("e"), [Effect::Edit { run, candidate: 1, text }]);
+    let nothing = session.send(Msg::Edited { run, candidate: 1, result: Ok(None) });
+    assert!(nothing.is_empty() && said(&session).contains("as before"));
+    let edited = "    return 1\n".to_owned();
+    let effects = session.send(Msg::Edited { run, candidate: 1, result: Ok(Some((edited.clone(), true))) });
+    assert_eq!(effects, [Effect::Add { run, of: 1, text: edited }]);
+    session.send(Msg::Edited { run, candidate: 1, result: Err("no editor".into()) });
+    assert_eq!(session.state.error.as_deref(), Some("no editor"));
+    session.send(Msg::Edited { run, candidate: 1, result: Ok(Some(("    return 2\n".to_owned(), true))) });
+    assert_eq!(session.state.error, None);
+}
+
+#[test]
+fn candidates_are_found_by_text_by_verdict_and_by_passing() {
+    let mut session = judged();
+    session.key("1");
+    session.key("n");
+    assert_eq!(session.run().focus, 2, "the next that passed");
+    session.key("n");
+    assert_eq!(session.run().focus, 0);
+    for key in ["/", "N", "o", "n", "enter"] {
+        session.key(key);
+    }
+    assert_eq!((session.run().focus, session.state.context()), (1, Context::Panes));
+    session.key("N");
+    assert!(said(&session).contains("only B"), "{}", said(&session));
+    session.key("esc");
+    assert_eq!(session.state.search, None);
+    session.key("f");
+    assert_eq!(session.run().shown(), [0, 2]);
+    session.key("f");
+    assert_eq!((session.run().shown(), session.run().focus), (vec![1], 1));
+    session.key("f");
+    assert_eq!(session.run().shown(), [0, 1, 2], "none is untested");
+    session.key("f");
+    session.key("esc");
+    assert_eq!(session.run().shown(), [0, 1, 2]);
+    session.key("esc");
+    assert_eq!(
+        (session.state.focus, said(&session).contains("q leaves")),
+        (Focus::Panes, true),
+        "never into an editor"
+    );
+}
+
+#[test]
+fn the_mouse_does_nothing_until_it_is_on() {
+    use crate::tui::event::{Mouse, MouseKind};
+    let mut session = Session::tested(4);
+    session.key("g");
+    session.state.size = (80, 24);
+    let body = "    x = 1\n".repeat(60);
+    for candidate in 0..4 {
+        session.finish(candidate, &body);
+    }
+    let panes = session.state.layout().panes;
+    let other = panes[1];
+    let at = |kind| Msg::Mouse(Mouse { kind, column: other.area.x + 2, row: other.area.y + 1 });
+    session.send(at(MouseKind::Press));
+    assert_eq!(session.run().focus, panes[0].candidate);
+    assert_eq!(session.key("m"), [Effect::Mouse(true)]);
+    let top = |session: &Session, pane: usize| session.run().candidates[pane].scroll.top;
+    session.send(at(MouseKind::WheelDown));
+    session.send(at(MouseKind::WheelDown));
+    session.send(at(MouseKind::WheelUp));
+    assert_eq!([top(&session, other.candidate), top(&session, panes[0].candidate)], [3, 0]);
+    session.send(at(MouseKind::Press));
+    assert_eq!(session.run().focus, other.candidate);
+    assert_eq!(session.key("m"), [Effect::Mouse(false)]);
+}
