@@ -1,28 +1,21 @@
 //! Actions of keys: those of the table, each a small change of the state.
 
-use std::sync::Arc;
-
-use super::candidate::{Candidate, Testing};
 use super::effect::Effect;
+use super::moving::{movement, unfold};
 use super::picker;
 use super::refusal::{refusal, unknown};
 use super::run::Run;
-use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Loading, Question, State, While};
-use super::stream::queue;
-use super::update::mark;
+use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Question, State};
+use super::taking::{accept, take};
+use super::testing::{refuse, stop_tests, test_again};
 use super::watch;
+use super::writing::{another_round, end, generate_instead, resize, stop_all, stop_one, submit};
 use super::{answer, calls};
-use super::{diff, find, help, tokens};
+use super::{diff, find, tokens};
 use super::{palette, past};
-use crate::job::{Job, label};
+use crate::job::label;
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
-use crate::tui::layout::Regime;
-use crate::tui::text;
-use crate::untrusted::clean;
-
-/// Most candidates of a generation.
-const MOST: usize = 64;
 
 /// A key: an action of the table, or text for the editor.
 pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
@@ -232,26 +225,6 @@ fn wrap(state: &mut State) {
     }
 }
 
-/// Actions that only change what is in view.
-fn movement(state: &mut State, action: Action, pressed: Key) {
-    match action {
-        Action::FocusNext => step_focus(state, 1),
-        Action::FocusPrevious => step_focus(state, -1),
-        Action::FocusPane => {
-            if let Code::Char(digit @ '1'..='9') = pressed.code {
-                state.focus = Focus::Panes;
-                let shown = state.run.as_ref().map_or_else(Vec::new, Run::shown);
-                match shown.get(digit as usize - '1' as usize) {
-                    Some(&candidate) => focus_pane(state, candidate),
-                    None => state.say(format!("there are {} panes", shown.len())),
-                }
-            }
-        }
-        Action::PaneLeft | Action::PaneRight | Action::PaneUp | Action::PaneDown => move_pane(state, action),
-        _ => scroll(state, action),
-    }
-}
-
 /// Marks the focused candidate to compare others with it, or takes the mark away.
 fn mark_one(state: &mut State) {
     let Some(run) = &mut state.run else { return };
@@ -264,7 +237,7 @@ fn mark_one(state: &mut State) {
 }
 
 /// The focused candidate.
-fn focused(state: &State) -> Option<(u64, usize, String)> {
+pub(super) fn focused(state: &State) -> Option<(u64, usize, String)> {
     let run = state.run.as_ref()?;
     let (id, index) = (run.id, run.focus);
     Some((id, index, run.focused()?.text.clone()))
@@ -359,242 +332,11 @@ fn leave(state: &mut State, action: Action) -> Vec<Effect> {
     effects
 }
 
-/// Ends what a generation still does.
-pub(super) fn end(run: &Run) -> Vec<Effect> {
-    let mut effects = Vec::new();
-    if run.is_live() {
-        effects.push(Effect::CancelAll { run: run.id });
-    }
-    if run.is_testing() {
-        effects.push(Effect::CancelTests { run: run.id });
-    }
-    effects
-}
-
-fn quit(state: &mut State, accept: Option<String>) -> Vec<Effect> {
+pub(super) fn quit(state: &mut State, accept: Option<String>) -> Vec<Effect> {
     // Work under way belongs to the newest run; a candidate that is taken, to the shown one.
     past::newest(state);
     let mut effects = state.run.as_ref().map(end).unwrap_or_default();
     effects.push(Effect::Quit { accept });
-    effects
-}
-
-fn submit(state: &mut State) -> Vec<Effect> {
-    if state.enter_sends() {
-        return generate(state);
-    }
-    state.draft.newline(state.job.language().is_some());
-    Vec::new()
-}
-
-/// Starts a generation. Where candidates are still being written they end for it when it is asked for twice.
-fn generate_instead(state: &mut State, action: Action) -> Vec<Effect> {
-    let mut effects = past::newest(state);
-    let is_writing = state.run.as_ref().is_some_and(|run| run.is_live() && !run.stopping);
-    if is_writing && state.armed.take().is_none() {
-        state.armed = Some((action, state.now + ARM_MS));
-        return effects;
-    }
-    effects.extend(generate(state));
-    effects
-}
-
-/// Starts a generation; one that runs ends for it.
-pub fn generate(state: &mut State) -> Vec<Effect> {
-    let mut effects = past::newest(state);
-    effects.extend(generate_next(state));
-    effects
-}
-
-fn generate_next(state: &mut State) -> Vec<Effect> {
-    match &state.loading {
-        Loading::Ready(_) => {}
-        Loading::Opening => {
-            state.eager = true;
-            state.say_while(
-                While::Loading,
-                "the models are still loading; candidates are written as soon as they are ready",
-            );
-            return Vec::new();
-        }
-        // A server may have been started, a file may be there now.
-        Loading::Failed(_) => {
-            (state.eager, state.loading, state.error) = (true, Loading::Opening, None);
-            state.say_while(
-                While::Loading,
-                "the models are loaded once more; candidates are written as soon as they are ready",
-            );
-            return vec![Effect::Open];
-        }
-    }
-    if state.draft.is_blank() && state.job.editable().is_some() {
-        state.say("write a prompt first");
-        state.focus = Focus::Prompt;
-        return Vec::new();
-    }
-    if let Err(why) = state.take_edit() {
-        state.fail(why.to_string());
-        state.focus = Focus::Prompt;
-        return Vec::new();
-    }
-    let mut effects = Vec::new();
-    let mut seed = state.options.seed;
-    if let Some(old) = &state.run {
-        // With the old seed the same text would be written again.
-        seed = old.seed.wrapping_add(1);
-        effects = end(old);
-    }
-    // A seed that was set is the next one.
-    seed = state.palette.seed.take().unwrap_or(seed);
-    state.draft.remember();
-    let (id, n) = (state.next_run, state.options.n.clamp(1, MOST));
-    state.next_run += 1;
-    let mut run = Run::new(id, seed, n, state.now);
-    run.insight.clone_from(&state.insight);
-    past::begin(state, run);
-    state.focus = Focus::Panes;
-    state.error = None;
-    state.question = None;
-    effects.push(Effect::Generate { run: id, job: state.job.clone(), n, seed });
-    if state.is_unprotected() && state.consent == Consent::Refused {
-        effects.extend(refuse(state));
-    }
-    effects
-}
-
-fn accept(state: &mut State) -> Vec<Effect> {
-    let Some((id, index, _)) = focused(state) else { return Vec::new() };
-    if let Some(why) = state.past.refusal().map(str::to_owned) {
-        state.fail(why);
-        return Vec::new();
-    }
-    let Some(run) = &state.run else { return Vec::new() };
-    if state.applied == Some((id, index)) {
-        return vec![Effect::Stands];
-    }
-    let replaces = state.own_body.is_some() && !state.can_undo();
-    // Bodies are there before it is known which of them is the best.
-    let is_early = !run.moved && run.pick.is_none() && run.candidates.len() > 1;
-    let is_open = if state.has_tests() { !run.testing(index).passed() } else { is_early };
-    if replaces || is_open || run.candidates[index].is_cut_off || state.concern(index).is_some() {
-        state.question = Some(Question::Take { candidate: index });
-        return Vec::new();
-    }
-    take(state, index)
-}
-
-impl State {
-    /// Why a candidate should not be taken without a question, though it passed or there are no tests: a
-    /// sentence that begins with its name, and what is known.
-    pub fn concern(&self, index: usize) -> Option<[String; 2]> {
-        let run = self.run.as_ref()?;
-        let name = label(index);
-        if self.meets(index) == Some(false) {
-            return Some([format!("{name} gives another answer than yours."), String::new()]);
-        }
-        if let Testing::Done(verdict) = run.testing(index) {
-            let is_marked = verdict.is_marked() && run.testing(index).passed();
-            return is_marked.then(|| [format!("{name} passes, and is marked."), verdict.words()]);
-        }
-        let agreement = run.agreement.as_ref()?;
-        let is_broken = agreement.standing(index)?.is_broken;
-        let why = agreement.observed(index, 0).map(|observed| observed.shown.clone()).unwrap_or_default();
-        is_broken.then(|| [format!("{name} cannot be loaded."), why])
-    }
-}
-
-/// Writes a candidate into the file; where there is none, leaves with it.
-fn take(state: &mut State, index: usize) -> Vec<Effect> {
-    let Some(run) = &state.run else { return Vec::new() };
-    let Some(text) = run.candidates.get(index).map(|c| c.text.clone()) else { return Vec::new() };
-    let id = run.id;
-    if !state.has_file() {
-        return quit(state, Some(text));
-    }
-    let mut effects = Vec::new();
-    // Another candidate in the file gives way first, so that the file is again what was read.
-    if state.can_undo() {
-        effects.push(Effect::Undo);
-    }
-    effects.push(Effect::Apply { run: id, candidate: index, text });
-    effects
-}
-
-fn stop_one(state: &State) -> Vec<Effect> {
-    let Some(run) = &state.run else { return Vec::new() };
-    vec![Effect::Cancel { run: run.id, candidate: run.focus }]
-}
-
-fn stop_all(state: &mut State) -> Vec<Effect> {
-    let mut effects = past::newest(state);
-    let Some(run) = state.run.as_mut().filter(|r| r.is_live()) else {
-        state.say("nothing is being generated");
-        return effects;
-    };
-    run.stopping = true;
-    let id = run.id;
-    state.say_while(While::Stopping, "stopping; what is written so far stays");
-    effects.push(Effect::CancelAll { run: id });
-    effects
-}
-
-/// Asks for more candidates beside those that are there.
-fn another_round(state: &mut State) -> Vec<Effect> {
-    let Some(run) = &mut state.run else { return Vec::new() };
-    run.untested = false;
-    vec![Effect::Round { run: run.id }]
-}
-
-fn stop_tests(state: &mut State) -> Vec<Effect> {
-    let Some(run) = &mut state.run else { return Vec::new() };
-    run.drop_trials(&Testing::None);
-    run.untested = true;
-    let id = run.id;
-    state.say("the tests are stopped");
-    vec![Effect::CancelTests { run: id }]
-}
-
-fn test_again(state: &mut State) -> Vec<Effect> {
-    let Some(run) = &mut state.run else { return Vec::new() };
-    let index = run.candidates.get(run.focus).and_then(|c| c.duplicate_of).unwrap_or(run.focus);
-    let id = run.id;
-    run.moved = true;
-    state.error = None;
-    // Asking for it is a new answer to the question about protection.
-    if state.consent == Consent::Refused {
-        state.consent = Consent::Unknown;
-    }
-    queue(state, index);
-    // Another program may have changed them.
-    vec![Effect::ReadTests { run: id, candidate: index, job: state.job.clone() }]
-}
-
-/// The tests that a candidate waits for were read again. Where they are others, all candidates are tested.
-pub fn tests_read(state: &mut State, id: u64, candidate: usize, result: Result<Arc<Job>, String>) -> Vec<Effect> {
-    let is_shown = state.run.as_ref().is_some_and(|run| run.id == id);
-    let Some(run) = state.run.as_mut().filter(|run| is_shown && candidate < run.candidates.len()) else {
-        return Vec::new();
-    };
-    let test = Effect::Test { run: id, candidate };
-    let job = match result {
-        Ok(job) => Arc::new(state.job.tested_as(&job)),
-        Err(why) => {
-            run.candidates[candidate].testing = Testing::Fault(clean(&why));
-            state.fail(why);
-            return Vec::new();
-        }
-    };
-    if job == state.job {
-        return vec![test];
-    }
-    state.job = job;
-    let mut effects = vec![Effect::Use { job: state.job.clone() }];
-    let (all, said) = retest(state);
-    effects.extend(all);
-    if state.has_tests() && !effects.contains(&test) {
-        effects.push(test);
-    }
-    state.say(format!("the tests have changed{said}"));
     effects
 }
 
@@ -622,98 +364,6 @@ fn answer(state: &mut State, yes: bool) -> Vec<Effect> {
     }
 }
 
-/// Nothing of the current generation is tested.
-fn refuse(state: &mut State) -> Vec<Effect> {
-    let Some(run) = &mut state.run else { return Vec::new() };
-    run.drop_trials(&Testing::Refused);
-    vec![Effect::CancelTests { run: run.id }]
-}
-
-/// The file was read again.
-pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
-    let effects = past::newest(state);
-    state.stale = false;
-    state.leave_written();
-    let done = format!("{} was read again", state.subject());
-    effects.into_iter().chain(renewed(state, job, &done)).collect()
-}
-
-/// The function has another job. Candidates stay if they continue the same prompt, and are tested anew.
-/// `done` is said then.
-pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effect> {
-    let mut effects = Vec::new();
-    let (before, stub) = (state.job.prompt(), job.editable().unwrap_or_default());
-    (state.own_body, state.job) = (job.own_body(), job);
-    state.question = None;
-    mark(state);
-    // Typed text stays while the stub in the file is the one it was typed into.
-    if state.draft.began_as(&stub) {
-        if let Err(why) = state.take_edit() {
-            state.fail(why.to_string());
-        }
-    } else {
-        state.draft.replace(&stub);
-    }
-    effects.push(Effect::Use { job: state.job.clone() });
-    if state.job.prompt() != before {
-        effects.extend(state.run.iter().flat_map(end));
-        let earlier = state.key_name(Context::Panes, Action::EarlierRun);
-        let aside = state.run.as_ref().map(|_| format!("; {earlier} shows the candidates for the text before"));
-        past::put_aside(state);
-        past::renewed(state);
-        (state.results, state.calls) = (None, None);
-        state.done(format!("{done}{}", aside.unwrap_or_default()));
-        return effects;
-    }
-    past::renewed(state);
-    let (all, said) = retest(state);
-    effects.extend(all);
-    state.done(format!("{done}{said}"));
-    effects
-}
-
-/// Tests all candidates again, and says so in words that follow others.
-fn retest(state: &mut State) -> (Vec<Effect>, &'static str) {
-    let had_tests = state.run.as_ref().is_some_and(|run| run.candidates.iter().any(|c| c.testing.is_settled()));
-    let goes_on = state.run.is_some() && !state.past.is_over();
-    let effects = test_all_again(state);
-    let said = match (state.has_tests(), goes_on) {
-        (true, true) => "; its candidates are tested again",
-        (false, true) if had_tests => "; there are no tests any more, so its candidates are untested",
-        _ => "",
-    };
-    (effects, said)
-}
-
-/// Tests all candidates of the shown run again, if it is the one of this session that goes on. Without tests
-/// they are untested.
-pub(super) fn test_all_again(state: &mut State) -> Vec<Effect> {
-    let (tested, is_over) = (state.has_tests(), state.past.is_over());
-    if !tested && !is_over {
-        return untest(state);
-    }
-    let Some(run) = state.run.as_ref().filter(|_| tested && !is_over) else { return Vec::new() };
-    let again = |c: &Candidate| c.is_whole() && c.duplicate_of.is_none();
-    let again: Vec<usize> = (0..run.candidates.len()).filter(|&c| again(&run.candidates[c])).collect();
-    let effects = again.iter().map(|&candidate| Effect::Test { run: run.id, candidate }).collect();
-    for candidate in again {
-        queue(state, candidate);
-    }
-    effects
-}
-
-/// There are no tests any more.
-fn untest(state: &mut State) -> Vec<Effect> {
-    let Some(run) = &mut state.run else { return Vec::new() };
-    let (id, is_testing) = (run.id, run.is_testing());
-    if run.forget_tests() {
-        state.results = None;
-        state.pick_best();
-        state.fold();
-    }
-    if is_testing { vec![Effect::CancelTests { run: id }] } else { Vec::new() }
-}
-
 /// Closes what lies on top.
 fn close(state: &mut State) {
     if state.help.take().is_some() || state.answering.take().is_some() {
@@ -723,143 +373,4 @@ fn close(state: &mut State) {
         return;
     }
     (state.results, state.calls) = (None, None);
-}
-
-fn resize(state: &mut State, by: isize) {
-    let n = state.options.n.saturating_add_signed(by).clamp(1, MOST);
-    state.options.n = n;
-    if state.run.is_some() {
-        let again = state.key_name(Context::Panes, Action::Regenerate);
-        state.say(format!("next time {n} candidates; {again} writes them"));
-    }
-}
-
-fn step_focus(state: &mut State, by: isize) {
-    let Some(run) = &state.run else {
-        state.focus =
-            if state.focus == Focus::Prompt || state.job.editable().is_none() { Focus::Panes } else { Focus::Prompt };
-        return;
-    };
-    if state.focus == Focus::Prompt {
-        state.focus = Focus::Panes;
-        return;
-    }
-    let shown = run.shown();
-    let at = shown.iter().position(|&c| c == run.focus).unwrap_or(0) as isize;
-    let next = shown[(at + by).rem_euclid(shown.len().max(1) as isize) as usize];
-    focus_pane(state, next);
-}
-
-/// Shows each candidate of the focused block alone, or all blocks folded again.
-fn unfold(state: &mut State) {
-    let Some(run) = &mut state.run else { return };
-    let members = run.block_of(run.focus).map(|block| block.members.clone()).unwrap_or_default();
-    if members.len() > 1 {
-        run.unfolded.extend(members);
-    } else if run.unfolded.is_empty() {
-        let name = label(run.focus);
-        state.say(format!("no other candidate says what {name} says"));
-    } else {
-        run.unfolded.clear();
-    }
-    state.fold();
-}
-
-pub(super) fn focus_pane(state: &mut State, index: usize) {
-    let Some(run) = &mut state.run else { return };
-    if index < run.candidates.len() {
-        let index = run.block_of(index).map_or(index, |block| block.shown);
-        if run.focus != index && state.results.is_some() {
-            state.results = Some(0);
-        }
-        if let Some(diff) = state.diff.as_mut().filter(|diff| run.focus != index && !diff.preview) {
-            (diff.top, diff.hunk) = (0, 0);
-        }
-        run.focus = index;
-        run.moved = true;
-    } else {
-        let n = run.candidates.len();
-        state.say(format!("there are {n} candidates"));
-    }
-}
-
-/// To the pane in a direction; in a list or zoomed to the next or previous one.
-fn move_pane(state: &mut State, action: Action) {
-    let layout = state.layout();
-    let Some(run) = &state.run else { return };
-    let shown = run.shown();
-    let at = shown.iter().position(|&c| c == run.focus).unwrap_or(0);
-    let direction = match action {
-        Action::PaneLeft => (-1, 0),
-        Action::PaneRight => (1, 0),
-        Action::PaneUp => (0, -1),
-        _ => (0, 1),
-    };
-    let beside = if layout.regime == Regime::Panes { layout.neighbour(run.focus, direction) } else { None };
-    // Where nothing more is in sight, the list of candidates goes on.
-    let is_paged = layout.regime != Regime::Panes || !layout.strip.is_empty();
-    let by = direction.0 + direction.1;
-    let next = beside
-        .or_else(|| at.checked_add_signed(by as isize).and_then(|at| shown.get(at)).copied().filter(|_| is_paged));
-    if let Some(next) = next {
-        focus_pane(state, next);
-    }
-}
-
-pub(super) fn scroll(state: &mut State, action: Action) {
-    let page = usize::from(state.size.1 / 2).max(1) as isize;
-    let by = match action {
-        Action::LineUp => -1,
-        Action::LineDown => 1,
-        Action::PageUp => -page,
-        Action::PageDown => page,
-        _ => 0,
-    };
-    let moved = |top: usize| top.saturating_add_signed(by);
-    if state.help.is_some() {
-        help::scroll(state, action, by);
-    } else if let Some(top) = &mut state.results {
-        *top = moved(*top).min(10_000);
-    } else if state.run.is_none() {
-        let last = state.draft.lines().saturating_sub(1);
-        state.prompt_top = moved(state.prompt_top).min(last);
-    } else {
-        let focus = state.run.as_ref().map_or(0, |run| run.focus);
-        scroll_pane(state, focus, action);
-    }
-}
-
-/// Scrolls the pane of a candidate.
-pub(super) fn scroll_pane(state: &mut State, index: usize, action: Action) {
-    let layout = state.layout();
-    let Some(run) = &state.run else { return };
-    let area = layout.code(index);
-    let height = usize::from(area.height).max(1);
-    let rows = run.candidates.get(index).map_or(0, |candidate| state.rows(candidate, area.width.into()).len());
-    let last = rows.saturating_sub(height);
-    let Some(candidate) = state.run.as_mut().and_then(|run| run.candidates.get_mut(index)) else { return };
-    let scroll = &mut candidate.scroll;
-    let top = if scroll.follow { last } else { scroll.top.min(last) };
-    let page = height.saturating_sub(1).max(1);
-    let next = match action {
-        Action::LineUp => top.saturating_sub(1),
-        Action::LineDown => top + 1,
-        Action::PageUp => top.saturating_sub(page),
-        Action::PageDown => top + page,
-        Action::Top => 0,
-        Action::Bottom => last,
-        Action::ColumnLeft => {
-            scroll.column = scroll.column.saturating_sub(8);
-            return;
-        }
-        Action::ColumnRight => {
-            let widest = candidate.shown.lines().map(|l| text::width(&text::shown(l))).max().unwrap_or(0);
-            scroll.column = (scroll.column + 8).min(widest.saturating_sub(1));
-            return;
-        }
-        _ => return,
-    };
-    scroll.top = next.min(last);
-    // At the end the pane follows again.
-    scroll.follow = next >= last;
 }

@@ -1,11 +1,11 @@
 //! The table of calls: what the candidates do on the same inputs, which answer is right, and that as an
 //! example.
 
-use super::action::test_all_again;
 use super::answer;
 use super::effect::Effect;
 use super::refusal::refusal;
 use super::state::State;
+use super::testing::test_all_again;
 use crate::agreement::Agreement;
 use crate::trial::{Effect as End, Observed};
 use crate::tui::event::{Code, Key};

@@ -84,7 +84,7 @@ pub fn next(state: &mut State, by: isize) {
     let here = wanted(run.focus);
     match (found, &state.search) {
         (Some(found), _) => {
-            super::action::focus_pane(state, found);
+            super::moving::focus_pane(state, found);
             let seen = Seen::of_focused(state);
             if let Some(first) = seen.as_ref().and_then(|seen| seen.first(by)) {
                 show(state, first);

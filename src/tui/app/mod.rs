@@ -21,6 +21,7 @@ pub mod fixture;
 pub mod help;
 pub mod matrix;
 pub mod mouse;
+pub mod moving;
 pub mod msg;
 pub mod palette;
 #[cfg(test)]
@@ -34,11 +35,14 @@ pub mod refusal;
 pub mod run;
 pub mod state;
 pub mod stream;
+pub mod taking;
+pub mod testing;
 pub mod tokens;
 pub mod update;
 pub mod watch;
 #[cfg(test)]
 mod watch_tests;
+pub mod writing;
 
 pub use candidate::{Candidate, Phase, Testing};
 pub use effect::Effect;
@@ -70,6 +74,7 @@ mod tests {
             ("help.rs", include_str!("help.rs")),
             ("matrix.rs", include_str!("matrix.rs")),
             ("mouse.rs", include_str!("mouse.rs")),
+            ("moving.rs", include_str!("moving.rs")),
             ("msg.rs", include_str!("msg.rs")),
             ("palette.rs", include_str!("palette.rs")),
             ("past.rs", include_str!("past.rs")),
@@ -79,9 +84,12 @@ mod tests {
             ("run.rs", include_str!("run.rs")),
             ("state.rs", include_str!("state.rs")),
             ("stream.rs", include_str!("stream.rs")),
+            ("taking.rs", include_str!("taking.rs")),
+            ("testing.rs", include_str!("testing.rs")),
             ("tokens.rs", include_str!("tokens.rs")),
             ("update.rs", include_str!("update.rs")),
             ("watch.rs", include_str!("watch.rs")),
+            ("writing.rs", include_str!("writing.rs")),
         ];
         let declared = include_str!("mod.rs").lines().filter(|l| l.starts_with("pub mod ")).count();
         assert_eq!(

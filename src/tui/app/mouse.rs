@@ -1,6 +1,6 @@
 //! The mouse, while it is on: the wheel scrolls what is under the pointer, a click focuses a pane.
 
-use super::action::{focus_pane, scroll, scroll_pane};
+use super::moving::{focus_pane, scroll, scroll_pane};
 use super::state::{Focus, State};
 use crate::tui::event::{Mouse, MouseKind};
 use crate::tui::keymap::Action;

@@ -6,7 +6,7 @@ use super::effect::Effect;
 use super::msg::Msg;
 use super::refusal::refusal;
 use super::state::State;
-use super::{action, past};
+use super::{action, past, testing, writing};
 use crate::engine::GenerateOptions;
 use crate::job::Job;
 use crate::tui::event::{Code, Key};
@@ -471,7 +471,7 @@ fn reopened(state: &mut State, result: Result<crate::source::SourceInfo, String>
         Ok(info) => {
             state.done(format!("{what} is loaded, for the next candidates"));
             state.loading = super::Loading::Ready(info);
-            return if std::mem::take(&mut state.eager) { action::generate(state) } else { Vec::new() };
+            return if std::mem::take(&mut state.eager) { writing::generate(state) } else { Vec::new() };
         }
         Err(why) => state.fail(format!("{what} cannot be used: {why}; the model is the one of before")),
     }
@@ -482,7 +482,7 @@ fn reopened(state: &mut State, result: Result<crate::source::SourceInfo, String>
 fn other_tests(state: &mut State, job: std::sync::Arc<Job>) -> Vec<Effect> {
     let effects = past::newest(state);
     let label = if job.tests.is_some() { one_line(&job.tests_label) } else { "none".to_owned() };
-    let rest = action::renewed(state, job, &format!("tests: {label}"));
+    let rest = testing::renewed(state, job, &format!("tests: {label}"));
     effects.into_iter().chain(rest).collect()
 }
 

@@ -271,7 +271,7 @@ pub fn targeted(state: &mut State, ask: u64, result: Result<Option<Chosen>, Stri
 fn take(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     let mut effects = close(state);
     state.notice = None;
-    effects.extend(state.run.take().iter().flat_map(super::action::end));
+    effects.extend(state.run.take().iter().flat_map(super::writing::end));
     state.leave_written();
     state.draft.replace(&job.editable().unwrap_or_default());
     (state.own_body, state.job) = (job.own_body(), job);

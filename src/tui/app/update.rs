@@ -1,6 +1,5 @@
 //! How a message changes the state. Never fails: what goes wrong becomes part of the state.
 
-use super::action;
 use super::action::{key, paste};
 use super::effect::Effect;
 use super::mouse::mouse;
@@ -11,6 +10,7 @@ use super::stream;
 use super::tokens;
 use super::watch;
 use super::{palette, past};
+use super::{testing, writing};
 use crate::job::label;
 use crate::source::SourceInfo;
 use crate::trial::Protection;
@@ -78,9 +78,9 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.fail(format!("{path} has changed since it was read, so nothing was written; {key} reads it again"));
             Vec::new()
         }
-        Msg::Read(Ok(job)) => action::read(state, job),
+        Msg::Read(Ok(job)) => testing::read(state, job),
         Msg::TestsRead { run, candidate, result } => {
-            past::on_newest(state, |state| action::tests_read(state, run, candidate, result))
+            past::on_newest(state, |state| testing::tests_read(state, run, candidate, result))
         }
         Msg::Edited { run, candidate, result } => edited(state, run, candidate, result),
         Msg::Saved(result) => outcome(state, result.map(|path| format!("written to {path}"))),
@@ -131,7 +131,7 @@ fn opened(state: &mut State, result: Result<(SourceInfo, Protection), String>) -
             }
             state.loading = Loading::Ready(info);
             state.protection = protection;
-            if std::mem::take(&mut state.eager) { action::generate(state) } else { Vec::new() }
+            if std::mem::take(&mut state.eager) { writing::generate(state) } else { Vec::new() }
         }
         Err(why) => {
             let again = state.key_name(Context::Start, Action::Generate);

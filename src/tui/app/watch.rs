@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::effect::Effect;
 use super::state::{Focus, State};
-use super::{action, past};
+use super::{past, testing, writing};
 use crate::code::{FunctionName, function_names};
 use crate::job::Job;
 use crate::tui::keymap::Action;
@@ -118,7 +118,7 @@ pub fn go_on(state: &mut State) -> Vec<Effect> {
             }
             (state.diff, state.results, state.help) = (None, None, None);
             state.calls = None;
-            action::generate(state)
+            writing::generate(state)
         }
         _ => Vec::new(),
     }
@@ -170,7 +170,7 @@ fn is_to_write(state: &State, job: &Job) -> bool {
 /// The function is the prompt now, and is written after a pause.
 fn write(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     let mut effects = vec![Effect::Adopt { job: job.clone() }];
-    effects.extend(action::read(state, job));
+    effects.extend(testing::read(state, job));
     soon(state);
     effects
 }
@@ -203,7 +203,7 @@ fn quietly(state: &mut State, job: Arc<Job>, touched: Touched) -> Vec<Effect> {
     };
     effects.push(Effect::Use { job: state.job.clone() });
     if again {
-        let tests = action::test_all_again(state);
+        let tests = testing::test_all_again(state);
         if !tests.is_empty() {
             state.say(format!("{} was saved: its candidates are tested again", saved(state, touched)));
         }

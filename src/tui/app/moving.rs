@@ -1,0 +1,160 @@
+//! Which pane has the focus, and how far it is scrolled.
+
+use super::help;
+use super::run::Run;
+use super::state::{Focus, State};
+use crate::job::label;
+use crate::tui::event::{Code, Key};
+use crate::tui::keymap::Action;
+use crate::tui::layout::Regime;
+use crate::tui::text;
+
+/// Actions that only change what is in view.
+pub(super) fn movement(state: &mut State, action: Action, pressed: Key) {
+    match action {
+        Action::FocusNext => step_focus(state, 1),
+        Action::FocusPrevious => step_focus(state, -1),
+        Action::FocusPane => {
+            if let Code::Char(digit @ '1'..='9') = pressed.code {
+                state.focus = Focus::Panes;
+                let shown = state.run.as_ref().map_or_else(Vec::new, Run::shown);
+                match shown.get(digit as usize - '1' as usize) {
+                    Some(&candidate) => focus_pane(state, candidate),
+                    None => state.say(format!("there are {} panes", shown.len())),
+                }
+            }
+        }
+        Action::PaneLeft | Action::PaneRight | Action::PaneUp | Action::PaneDown => move_pane(state, action),
+        _ => scroll(state, action),
+    }
+}
+
+pub(super) fn step_focus(state: &mut State, by: isize) {
+    let Some(run) = &state.run else {
+        state.focus =
+            if state.focus == Focus::Prompt || state.job.editable().is_none() { Focus::Panes } else { Focus::Prompt };
+        return;
+    };
+    if state.focus == Focus::Prompt {
+        state.focus = Focus::Panes;
+        return;
+    }
+    let shown = run.shown();
+    let at = shown.iter().position(|&c| c == run.focus).unwrap_or(0) as isize;
+    let next = shown[(at + by).rem_euclid(shown.len().max(1) as isize) as usize];
+    focus_pane(state, next);
+}
+
+/// Shows each candidate of the focused block alone, or all blocks folded again.
+pub(super) fn unfold(state: &mut State) {
+    let Some(run) = &mut state.run else { return };
+    let members = run.block_of(run.focus).map(|block| block.members.clone()).unwrap_or_default();
+    if members.len() > 1 {
+        run.unfolded.extend(members);
+    } else if run.unfolded.is_empty() {
+        let name = label(run.focus);
+        state.say(format!("no other candidate says what {name} says"));
+    } else {
+        run.unfolded.clear();
+    }
+    state.fold();
+}
+
+pub(super) fn focus_pane(state: &mut State, index: usize) {
+    let Some(run) = &mut state.run else { return };
+    if index < run.candidates.len() {
+        let index = run.block_of(index).map_or(index, |block| block.shown);
+        if run.focus != index && state.results.is_some() {
+            state.results = Some(0);
+        }
+        if let Some(diff) = state.diff.as_mut().filter(|diff| run.focus != index && !diff.preview) {
+            (diff.top, diff.hunk) = (0, 0);
+        }
+        run.focus = index;
+        run.moved = true;
+    } else {
+        let n = run.candidates.len();
+        state.say(format!("there are {n} candidates"));
+    }
+}
+
+/// To the pane in a direction; in a list or zoomed to the next or previous one.
+pub(super) fn move_pane(state: &mut State, action: Action) {
+    let layout = state.layout();
+    let Some(run) = &state.run else { return };
+    let shown = run.shown();
+    let at = shown.iter().position(|&c| c == run.focus).unwrap_or(0);
+    let direction = match action {
+        Action::PaneLeft => (-1, 0),
+        Action::PaneRight => (1, 0),
+        Action::PaneUp => (0, -1),
+        _ => (0, 1),
+    };
+    let beside = if layout.regime == Regime::Panes { layout.neighbour(run.focus, direction) } else { None };
+    // Where nothing more is in sight, the list of candidates goes on.
+    let is_paged = layout.regime != Regime::Panes || !layout.strip.is_empty();
+    let by = direction.0 + direction.1;
+    let next = beside
+        .or_else(|| at.checked_add_signed(by as isize).and_then(|at| shown.get(at)).copied().filter(|_| is_paged));
+    if let Some(next) = next {
+        focus_pane(state, next);
+    }
+}
+
+pub(super) fn scroll(state: &mut State, action: Action) {
+    let page = usize::from(state.size.1 / 2).max(1) as isize;
+    let by = match action {
+        Action::LineUp => -1,
+        Action::LineDown => 1,
+        Action::PageUp => -page,
+        Action::PageDown => page,
+        _ => 0,
+    };
+    let moved = |top: usize| top.saturating_add_signed(by);
+    if state.help.is_some() {
+        help::scroll(state, action, by);
+    } else if let Some(top) = &mut state.results {
+        *top = moved(*top).min(10_000);
+    } else if state.run.is_none() {
+        let last = state.draft.lines().saturating_sub(1);
+        state.prompt_top = moved(state.prompt_top).min(last);
+    } else {
+        let focus = state.run.as_ref().map_or(0, |run| run.focus);
+        scroll_pane(state, focus, action);
+    }
+}
+
+/// Scrolls the pane of a candidate.
+pub(super) fn scroll_pane(state: &mut State, index: usize, action: Action) {
+    let layout = state.layout();
+    let Some(run) = &state.run else { return };
+    let area = layout.code(index);
+    let height = usize::from(area.height).max(1);
+    let rows = run.candidates.get(index).map_or(0, |candidate| state.rows(candidate, area.width.into()).len());
+    let last = rows.saturating_sub(height);
+    let Some(candidate) = state.run.as_mut().and_then(|run| run.candidates.get_mut(index)) else { return };
+    let scroll = &mut candidate.scroll;
+    let top = if scroll.follow { last } else { scroll.top.min(last) };
+    let page = height.saturating_sub(1).max(1);
+    let next = match action {
+        Action::LineUp => top.saturating_sub(1),
+        Action::LineDown => top + 1,
+        Action::PageUp => top.saturating_sub(page),
+        Action::PageDown => top + page,
+        Action::Top => 0,
+        Action::Bottom => last,
+        Action::ColumnLeft => {
+            scroll.column = scroll.column.saturating_sub(8);
+            return;
+        }
+        Action::ColumnRight => {
+            let widest = candidate.shown.lines().map(|l| text::width(&text::shown(l))).max().unwrap_or(0);
+            scroll.column = (scroll.column + 8).min(widest.saturating_sub(1));
+            return;
+        }
+        _ => return,
+    };
+    scroll.top = next.min(last);
+    // At the end the pane follows again.
+    scroll.follow = next >= last;
+}

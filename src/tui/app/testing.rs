@@ -1,0 +1,159 @@
+//! Tests are run again, stopped, or read anew from files that have changed.
+
+use std::sync::Arc;
+
+use super::candidate::{Candidate, Testing};
+use super::effect::Effect;
+use super::past;
+use super::state::{Consent, State};
+use super::stream::queue;
+use super::update::mark;
+use super::writing::end;
+use crate::job::Job;
+use crate::tui::keymap::{Action, Context};
+use crate::untrusted::clean;
+
+pub(super) fn stop_tests(state: &mut State) -> Vec<Effect> {
+    let Some(run) = &mut state.run else { return Vec::new() };
+    run.drop_trials(&Testing::None);
+    run.untested = true;
+    let id = run.id;
+    state.say("the tests are stopped");
+    vec![Effect::CancelTests { run: id }]
+}
+
+pub(super) fn test_again(state: &mut State) -> Vec<Effect> {
+    let Some(run) = &mut state.run else { return Vec::new() };
+    let index = run.candidates.get(run.focus).and_then(|c| c.duplicate_of).unwrap_or(run.focus);
+    let id = run.id;
+    run.moved = true;
+    state.error = None;
+    // Asking for it is a new answer to the question about protection.
+    if state.consent == Consent::Refused {
+        state.consent = Consent::Unknown;
+    }
+    queue(state, index);
+    // Another program may have changed them.
+    vec![Effect::ReadTests { run: id, candidate: index, job: state.job.clone() }]
+}
+
+/// The tests that a candidate waits for were read again. Where they are others, all candidates are tested.
+pub fn tests_read(state: &mut State, id: u64, candidate: usize, result: Result<Arc<Job>, String>) -> Vec<Effect> {
+    let is_shown = state.run.as_ref().is_some_and(|run| run.id == id);
+    let Some(run) = state.run.as_mut().filter(|run| is_shown && candidate < run.candidates.len()) else {
+        return Vec::new();
+    };
+    let test = Effect::Test { run: id, candidate };
+    let job = match result {
+        Ok(job) => Arc::new(state.job.tested_as(&job)),
+        Err(why) => {
+            run.candidates[candidate].testing = Testing::Fault(clean(&why));
+            state.fail(why);
+            return Vec::new();
+        }
+    };
+    if job == state.job {
+        return vec![test];
+    }
+    state.job = job;
+    let mut effects = vec![Effect::Use { job: state.job.clone() }];
+    let (all, said) = retest(state);
+    effects.extend(all);
+    if state.has_tests() && !effects.contains(&test) {
+        effects.push(test);
+    }
+    state.say(format!("the tests have changed{said}"));
+    effects
+}
+
+/// The file was read again.
+pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
+    let effects = past::newest(state);
+    state.stale = false;
+    state.leave_written();
+    let done = format!("{} was read again", state.subject());
+    effects.into_iter().chain(renewed(state, job, &done)).collect()
+}
+
+/// The function has another job. Candidates stay if they continue the same prompt, and are tested anew.
+/// `done` is said then.
+pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    let (before, stub) = (state.job.prompt(), job.editable().unwrap_or_default());
+    (state.own_body, state.job) = (job.own_body(), job);
+    state.question = None;
+    mark(state);
+    // Typed text stays while the stub in the file is the one it was typed into.
+    if state.draft.began_as(&stub) {
+        if let Err(why) = state.take_edit() {
+            state.fail(why.to_string());
+        }
+    } else {
+        state.draft.replace(&stub);
+    }
+    effects.push(Effect::Use { job: state.job.clone() });
+    if state.job.prompt() != before {
+        effects.extend(state.run.iter().flat_map(end));
+        let earlier = state.key_name(Context::Panes, Action::EarlierRun);
+        let aside = state.run.as_ref().map(|_| format!("; {earlier} shows the candidates for the text before"));
+        past::put_aside(state);
+        past::renewed(state);
+        (state.results, state.calls) = (None, None);
+        state.done(format!("{done}{}", aside.unwrap_or_default()));
+        return effects;
+    }
+    past::renewed(state);
+    let (all, said) = retest(state);
+    effects.extend(all);
+    state.done(format!("{done}{said}"));
+    effects
+}
+
+/// Tests all candidates again, and says so in words that follow others.
+pub(super) fn retest(state: &mut State) -> (Vec<Effect>, &'static str) {
+    let had_tests = state.run.as_ref().is_some_and(|run| run.candidates.iter().any(|c| c.testing.is_settled()));
+    let goes_on = state.run.is_some() && !state.past.is_over();
+    let effects = test_all_again(state);
+    let said = match (state.has_tests(), goes_on) {
+        (true, true) => "; its candidates are tested again",
+        (false, true) if had_tests => "; there are no tests any more, so its candidates are untested",
+        _ => "",
+    };
+    (effects, said)
+}
+
+/// Tests all candidates of the shown run again, if it is the one of this session that goes on. Without tests
+/// they are untested.
+pub(super) fn test_all_again(state: &mut State) -> Vec<Effect> {
+    let (tested, is_over) = (state.has_tests(), state.past.is_over());
+    if !tested && !is_over {
+        return untest(state);
+    }
+    let Some(run) = state.run.as_ref().filter(|_| tested && !is_over) else { return Vec::new() };
+    let again = |c: &Candidate| c.is_whole() && c.duplicate_of.is_none();
+    let again: Vec<usize> = (0..run.candidates.len()).filter(|&c| again(&run.candidates[c])).collect();
+    let effects = again.iter().map(|&candidate| Effect::Test { run: run.id, candidate }).collect();
+    for candidate in again {
+        queue(state, candidate);
+    }
+    effects
+}
+
+/// There are no tests any more.
+pub(super) fn untest(state: &mut State) -> Vec<Effect> {
+    let Some(run) = &mut state.run else { return Vec::new() };
+    let (id, is_testing) = (run.id, run.is_testing());
+    if run.forget_tests() {
+        state.results = None;
+        state.pick_best();
+        state.fold();
+    }
+    if is_testing { vec![Effect::CancelTests { run: id }] } else { Vec::new() }
+}
+
+/// Nothing of the current generation is tested.
+pub(super) fn refuse(state: &mut State) -> Vec<Effect> {
+    let Some(run) = &mut state.run else { return Vec::new() };
+    run.drop_trials(&Testing::Refused);
+    vec![Effect::CancelTests { run: run.id }]
+}
