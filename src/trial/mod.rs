@@ -10,7 +10,7 @@
 //! 1. Tests of a lone file are laid out as a project (`project::lone`).
 //! 2. The tests run without the candidate (baseline), once per function and tests.
 //! 3. They run with the candidate. The first failure ends the run.
-//! 4. `verdict::decide` turns the evidence into a status; nothing else makes a pass.
+//! 4. `decide::decide` turns the evidence into a status; nothing else makes a pass.
 //! 5. A pass is held against bodies that do nothing right (`vacuity`). Tests that pass with all of them are
 //!    `NotRun`. An error or failure that is the same without the candidate is `NotRun`, too.
 //! 6. Suspicious uses in the candidate's text are marks (`suspicious`, `marks`).
@@ -27,6 +27,7 @@
 //! `tests/field` has small projects with traits of real ones.
 
 mod case;
+mod decide;
 mod error;
 mod evidence;
 mod found;

@@ -14,6 +14,7 @@ use crate::trial::project::projects::Projects;
 use crate::trial::project::runs::{Bounds, PATIENCE, PATIENCE_WITH_OTHERS};
 // Types that every language uses.
 pub use crate::trial::case::{Command, Tests, Trial};
+pub use crate::trial::decide::decide;
 pub use crate::trial::error::TrialError;
 pub use crate::trial::evidence::{Evidence, Failure, Noticed, Outcome, Report, Reporter, TestEnd};
 pub use crate::trial::judge::{driver, nonce};
@@ -23,7 +24,7 @@ pub use crate::trial::project::find::Marks;
 pub use crate::trial::project::{Base, Copy, Project};
 use crate::trial::suspicious::Table;
 pub use crate::trial::tool::{Lookup, Recipe, Tool};
-pub use crate::trial::verdict::{Status, Verdict, decide};
+pub use crate::trial::verdict::{Status, Verdict};
 
 /// A row of the table.
 #[derive(Debug)]

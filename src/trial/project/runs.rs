@@ -10,10 +10,10 @@ use super::projects::Projects;
 use super::{Base, Copy, Project};
 use crate::hash;
 use crate::sandbox::{Limits, Run};
+use crate::trial::decide::{limit, raised_by};
 use crate::trial::error::TrialError;
 use crate::trial::evidence::{Evidence, Noticed, Outcome, Report, Reporter, TestEnd};
 use crate::trial::judge::record::{Names, named};
-use crate::trial::verdict::{limit, raised_by};
 
 /// Time limit factor for a baseline. The candidate then gets three times the baseline's time.
 pub const PATIENCE: u32 = 12;

@@ -19,11 +19,11 @@ use super::libtest::{has_panicked, panic_message};
 use super::{libtest, probe};
 use crate::hash;
 use crate::sandbox::{Ended, Limits, Run};
+use crate::trial::decide::limit;
 use crate::trial::language::row::{
     Evidence, Failure, Noticed, Outcome, Report, Reporter, Status, TestEnd, TrialError, Verdict,
 };
 use crate::trial::project::baseline as project;
-use crate::trial::verdict::limit;
 
 /// Time limit factor for runs without the candidate.
 const PATIENCE: u32 = 2;
