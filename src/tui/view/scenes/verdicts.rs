@@ -1,0 +1,227 @@
+//! Verdicts, reasons and counts.
+
+use std::sync::Arc;
+
+use ratatui::buffer::Buffer;
+use ratatui::style::{Color, Modifier};
+
+use super::start::palette;
+use super::{draw_in, finished, scene, streaming, text};
+use crate::agreement::{Agreement, Witness};
+use crate::engine::{Event, FinishReason};
+use crate::job::{self, Job, TestsChoice};
+use crate::source::SourceInfo;
+use crate::trial::{Assurance, Status, Verdict};
+use crate::tui::app::calls::tests::{called, one_broken};
+use crate::tui::app::fixture::{PROMPT, Session, body};
+use crate::tui::app::palette::What;
+use crate::tui::app::{Loading, Msg, palette_tests, tokens};
+use crate::tui::theme::Depth;
+use crate::tui::view::badge;
+
+/// A message that is too long for the last line takes the one above as well.
+#[test]
+fn long_messages_are_read_to_their_end() {
+    let mut session = finished(2);
+    session.send(Msg::Saved(Ok(format!("{}the end", "a long path ".repeat(8)))));
+    let shown = scene(&mut session, 80, 24);
+    assert!(shown.lines().last().is_some_and(|line| line.ends_with("the end")), "{shown}");
+}
+
+#[test]
+fn a_filter_and_a_generation_that_waits_are_said() {
+    let mut session = finished(3);
+    session.key("f");
+    session.wait(60_000);
+    assert!(scene(&mut session, 80, 24).contains("only passed"));
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::IfAny).unwrap(), 2);
+    session.key("g");
+    session.wait(60_000);
+    assert!(scene(&mut session, 120, 24).contains("writes as soon as the models are loaded"));
+}
+
+#[test]
+fn an_answer_without_code_shows_what_was_said() {
+    let mut session = tokens::tests::session(1, vec!["Sorry,", " no", " code."], true);
+    let (ids, logprobs, text) = (vec![0, 1, 2], vec![-0.5; 3], String::new());
+    let alternatives = Vec::new();
+    session.event(Event::Tokens { candidate: 0, text, ids, logprobs, alternatives, drafted: 0, accepted: 0 });
+    session.finish(0, "");
+    session.done();
+    let shown = scene(&mut session, 80, 24);
+    assert!(shown.contains("no code; said: Sorry, no code."), "{shown}");
+}
+
+/// The verdict and the pick are there however many candidates say the same.
+#[test]
+fn many_names_leave_room_for_the_verdict() {
+    let mut session = Session::tested(32);
+    session.key("g");
+    (0..32).for_each(|candidate| drop(session.finish(candidate, &body(0))));
+    session.done();
+    session.verdict(0, Status::Passed, "2 checks");
+    for width in [80, 60] {
+        let shown = scene(&mut session, width, 20);
+        assert!(shown.contains("A …  32x  PASS  PICK"), "{shown}");
+    }
+}
+
+/// No test is hidden behind the number of those that do not fit.
+#[test]
+fn tests_that_do_not_fit_are_counted_in_a_row_of_their_own() {
+    let mut session = finished(2);
+    session.key("T");
+    let checks: Vec<(String, bool)> = (0..9).map(|n| (format!("test_{n}"), n > 1)).collect();
+    let assurance = Box::new(Assurance { checks, ..Assurance::default() });
+    let verdict = Verdict { status: Status::Failed, assurance, ..Verdict::not_run("no") };
+    session.job(job::Event::Verdict { candidate: 0, outcome: Ok(verdict) });
+    session.key("t");
+    let shown = scene(&mut session, 60, 16);
+    let row = shown.lines().find(|line| line.contains("more tests")).unwrap_or_else(|| panic!("{shown}"));
+    let of_tests = shown.lines().filter(|line| line.trim_start().starts_with("test_")).count();
+    assert!(!row.contains(['✓', '✗']) && row.trim() == format!("{} more tests", 9 - of_tests), "{shown}");
+}
+
+#[test]
+fn code_that_cannot_be_loaded_is_in_no_group() {
+    let session = one_broken();
+    let has = |candidate, words: &str| badge::marks(&session.state, candidate).iter().any(|mark| mark.text == words);
+    assert!(has(0, "CANNOT BE LOADED") && !has(0, "alone"));
+    assert!(has(1, "alone") && !has(1, "CANNOT BE LOADED"));
+}
+
+/// Of the first that was called nobody knows yet whether others do the same.
+#[test]
+fn one_candidate_is_not_alone() {
+    let mut session = called();
+    let is_said = |session: &Session| badge::marks(&session.state, 2).iter().any(|mark| mark.text == "alone");
+    assert!(is_said(&session));
+    let whole = session.state.agreement().unwrap();
+    let observed = whole.observed(2, 0).cloned().into_iter().collect();
+    let first = Witness { members: vec![2], votes: 1, observed };
+    let first = Agreement::of(whole.inputs[..1].to_vec().into(), vec![first]);
+    session.job(job::Event::Agreement(Arc::new(first)));
+    assert!(!is_said(&session));
+}
+
+/// A server writes.
+pub(super) fn serve(session: &mut Session) {
+    session.state.loading = Loading::Ready(SourceInfo { device: "http://127.0.0.1:1".into(), ..SourceInfo::default() });
+}
+
+#[test]
+fn a_server_that_says_nothing_is_said() {
+    let mut session = streaming(2);
+    session.wait(4900);
+    serve(&mut session);
+    assert!(!scene(&mut session, 120, 24).contains("no data"));
+    session.wait(3100);
+    assert!(scene(&mut session, 120, 24).contains("no data for 8 s"));
+    assert!(session.state.wake_at().is_some());
+    session.tokens(0, "x");
+    assert!(!scene(&mut session, 120, 24).contains("no data"));
+}
+
+#[test]
+fn each_candidate_is_counted_once() {
+    let mut session = Session::tested(5);
+    session.key("g");
+    let end = |candidate: usize, reason| Event::Finished {
+        candidate,
+        reason,
+        text: body(candidate),
+        mean_logprob: Some(-0.1),
+    };
+    session.event(end(0, FinishReason::Cancelled));
+    session.event(end(1, FinishReason::Failed));
+    session.finish(2, &body(2));
+    session.finish(3, &body(3));
+    session.verdict(2, Status::Passed, "2 checks");
+    session.verdict(3, Status::NotRun, "no runner");
+    let shown = scene(&mut session, 120, 24);
+    assert!(shown.contains("1 writing, 1 passed, 1 not run, 1 stopped, 1 broken off"), "{shown}");
+    session.event(Event::Failed("no more".into()));
+    session.key("esc");
+    let shown = scene(&mut session, 120, 24);
+    assert!(shown.contains("1 passed, 1 not run, 1 stopped, 2 broken off"), "{shown}");
+}
+
+#[test]
+fn those_that_passed_agree_among_themselves() {
+    let agreement = called().state.agreement().cloned().unwrap();
+    let mut session = Session::tested(3);
+    session.key("g");
+    (0..3).for_each(|candidate| drop(session.finish(candidate, &body(candidate))));
+    session.done();
+    session.job(job::Event::Agreement(Arc::new(agreement)));
+    let words = |session: &Session, candidate| -> Vec<String> {
+        let marks = badge::marks(&session.state, candidate).into_iter();
+        marks.map(|mark| mark.text).filter(|text| text.contains("agree") || text == "alone").collect()
+    };
+    assert_eq!([0, 1, 2].map(|c| words(&session, c).join("")), ["2 of 3 agree", "2 of 3 agree", "alone"]);
+    for (candidate, status) in [(0, Status::Passed), (1, Status::Failed), (2, Status::Passed)] {
+        session.verdict(candidate, status, "rolling_max([1]) gave 2");
+    }
+    assert_eq!([0, 1, 2].map(|c| words(&session, c).join("")), ["alone", "", "alone"]);
+    session.key("b");
+    let shown = scene(&mut session, 80, 24);
+    assert!(shown.contains("calls: 2 different behaviours"), "{shown}");
+}
+
+/// Of code under such a runner nobody knows if it printed anything.
+#[test]
+fn nothing_is_said_of_output_that_the_runner_takes() {
+    let mut session = finished(1);
+    session.key("T");
+    let printed = |session: &mut Session, runner: &str| {
+        let assurance = Box::new(Assurance { runner: runner.to_owned(), ..Assurance::default() });
+        let verdict = Verdict { status: Status::Failed, assurance, ..Verdict::not_run("no") };
+        session.job(job::Event::Verdict { candidate: 0, outcome: Ok(verdict) });
+        scene(session, 80, 24).contains("it printed nothing")
+    };
+    assert!(!printed(&mut session, "doctest"));
+    session.key("t");
+    assert!(!scene(&mut session, 80, 24).contains("it printed nothing"));
+    session.key("T");
+    assert!(printed(&mut session, "cargo test"));
+}
+
+#[test]
+fn a_long_explanation_uses_the_rows_below_a_short_list() {
+    let mut session = palette(",");
+    palette_tests::type_in(&mut session, "theme");
+    let shown = scene(&mut session, 80, 24);
+    let about = session.state.palette.open.as_ref().and_then(|open| match &open.list.current()?.what {
+        What::Setting(setting) => Some(setting.help.clone()),
+        _ => None,
+    });
+    let last = about.unwrap_or_default().split(' ').next_back().unwrap_or_default().to_owned();
+    assert!(shown.contains(&last) && !shown.contains(" …\n"), "{shown}");
+}
+
+#[test]
+fn a_failure() {
+    let mut session = streaming(4);
+    let why = "the main model ran out of memory at 4 candidates of 256 tokens each: try fewer candidates (-) or a smaller model";
+    session.event(Event::Failed(why.into()));
+    insta::assert_snapshot!(scene(&mut session, 112, 30));
+}
+
+#[test]
+fn verdicts_are_words_and_also_colours() {
+    let mut session = finished(4);
+    session.send(Msg::Resize(112, 30));
+    let find = |buffer: &Buffer, word: &str| {
+        let lines = text(buffer);
+        let (y, line) = lines.lines().enumerate().find(|(_, l)| l.contains(word)).unwrap();
+        let x = line[..line.find(word).unwrap()].chars().count();
+        buffer[(x as u16, y as u16)].clone()
+    };
+    let colour = draw_in(&session.state, 112, 30, Depth::Sixteen);
+    assert_eq!(find(&colour, "FAIL").fg, Color::Red);
+    assert_eq!(find(&colour, "PASS").fg, Color::Green);
+    let plain = draw_in(&session.state, 112, 30, Depth::None);
+    assert!(plain.content().iter().all(|c| c.fg == Color::Reset && c.bg == Color::Reset));
+    assert!(find(&plain, "PICK").modifier.contains(Modifier::BOLD));
+    assert_eq!(text(&plain), text(&colour), "colour adds nothing that words do not say");
+}
