@@ -23,6 +23,8 @@ pub struct Called {
     pub class: Option<String>,
     /// True for a method that is called on the class itself.
     pub is_static: bool,
+    /// True for a property.
+    pub is_read: bool,
 }
 
 /// Words between a call and its result.
@@ -47,6 +49,16 @@ impl Called {
         }
     }
 
+    /// The expression that a call on this object begins with.
+    pub fn on(&self, object: &Value) -> String {
+        let text = object.written(self.language);
+        if self.language == Language::Python {
+            format!("{text}.{}", self.name)
+        } else {
+            format!("({text}).{}", self.name)
+        }
+    }
+
     /// The calls in a text, in their order.
     pub fn calls(&self, text: &str) -> Vec<Call> {
         let mut all = Vec::new();
@@ -68,7 +80,9 @@ impl Called {
         }
         let callee = match &self.class {
             Some(class) => {
-                format!("{}.{}", self.receiver(before.strip_suffix('.')?, class)?, self.name)
+                let before = before.strip_suffix('.')?;
+                let receiver = self.receiver(before, class).or_else(|| self.held(before, class));
+                format!("{}.{}", receiver?, self.name)
             }
             None => self.name.clone(),
         };
@@ -118,6 +132,17 @@ impl Called {
             text[..begin].ends_with("new ").then(|| format!("(new {})", &text[begin..]))
         };
         of(text).or_else(|| of(text.strip_suffix(')')?))
+    }
+
+    /// The new object that the variable at the end of a text holds: `s = Stack(); s.push(1)`.
+    fn held(&self, text: &str, class: &str) -> Option<String> {
+        let end = text.rfind(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').map_or(0, |at| at + 1);
+        let name = text.get(end..).filter(|name| !name.is_empty() && *name != "self" && *name != "this")?;
+        let Value::Other(made) = self.variable(&text[..end], name)? else { return None };
+        let inside = made.strip_prefix('(')?.strip_suffix(')')?;
+        let begins = inside.strip_prefix("new ").unwrap_or(inside).strip_prefix(class)?.starts_with('(');
+        let is_new = self.language == Language::Python || inside.starts_with("new ");
+        (begins && is_new).then(|| if self.language == Language::Python { inside.to_owned() } else { made.clone() })
     }
 
     /// The result that is stated behind a call.
@@ -180,7 +205,7 @@ mod tests {
 
     fn told_in(language: Language, name: &str, class: Option<&str>, text: &str) -> Vec<String> {
         let (class, is_static) = (class.map(str::to_owned), name == "of");
-        let called = Called { language, name: name.to_owned(), class, is_static };
+        let called = Called { language, name: name.to_owned(), class, is_static, is_read: false };
         let one = |call: Call| {
             let arguments: Vec<_> = call.arguments.iter().map(|a| a.value.written(language)).collect();
             format!(
@@ -221,6 +246,8 @@ mod tests {
         let text =
             "Stats([1, 2]).top(1) == 2\nstats.top(3)\nOtherStats().top(4)\nx.Stats().top(5)\n>>> Stats().top()\n7";
         assert_eq!(told("top", Some("Stats"), text), ["Stats([1, 2]).top(1) = 2", "Stats().top() = 7"]);
+        let text = ">>> s = Stats([1])\n>>> s.top(2)\n1\nt = other()\nt.top(3)\n";
+        assert_eq!(told("top", Some("Stats"), text), ["Stats([1]).top(2) = 1"]);
     }
 
     #[test]

@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     fn found() -> Agreement {
-        let input = |text: &str| Input { callee: "f".to_owned(), arguments: text.to_owned(), result: None };
+        let input = |text: &str| Input { callee: "f".to_owned(), arguments: text.to_owned(), ..Input::default() };
         let inputs: Vec<Input> = ["[1, 2]", "[]", "[5]"].map(input).into();
         let witness = |members: &[usize], outcomes: [&str; 3]| {
             let observed = outcomes.map(|key| Observed {

@@ -3,10 +3,11 @@
 
 use std::collections::HashSet;
 
+use super::annotation::Types;
 use super::calls::{Call, Called};
-use super::kind::Kind;
+use super::kind::{Kind, Parameter, arguments};
 use super::mutation::MUTATIONS;
-use super::value::{Argument, literal, parts};
+use super::value::{Argument, Value, written};
 use crate::code::Target;
 use crate::hash;
 use crate::language::Language;
@@ -18,14 +19,8 @@ pub const MOST: usize = 50;
 const MOST_SHOWN: usize = 20;
 /// Most of the rest that are changed calls of texts.
 const MOST_CHANGED: usize = 22;
-
-/// A parameter.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Parameter {
-    name: String,
-    kind: Kind,
-    has_default: bool,
-}
+/// Most values that are taken from words of documentation.
+const MOST_WORDS: usize = 8;
 
 /// Returns true for languages whose candidates are called.
 pub fn are_called(language: Language) -> bool {
@@ -41,7 +36,9 @@ pub fn inputs(target: &Target, tests: &[String]) -> Result<Vec<Input>, String> {
     let called = called(target)?;
     let head = target.text.get(target.function.start..target.body.start).unwrap_or_default();
     let shown = shown_calls(target, &called, head, tests);
-    let mut parameters = parameters(target.language, head, &called.name).unwrap_or_default();
+    let types = Types { language: target.language, text: &target.text };
+    let mut parameters = parameters(types, head, &called.name).unwrap_or_default();
+    let words = if shown.is_empty() { words_of(head, &called.name) } else { Vec::new() };
     for (at, parameter) in parameters.iter_mut().enumerate() {
         let is_it = |place: usize, argument: &Argument| match &argument.name {
             Some(name) => *name == parameter.name,
@@ -53,15 +50,17 @@ pub fn inputs(target: &Target, tests: &[String]) -> Result<Vec<Input>, String> {
         };
         let seen = shown.iter().filter_map(of_call).fold(Kind::Unknown, Kind::or);
         let known = seen.or(std::mem::take(&mut parameter.kind));
-        parameter.kind = if known == Kind::Unknown { Kind::of_name(&parameter.name) } else { known };
+        let known = if known == Kind::Unknown { Kind::of_name(&parameter.name) } else { known };
+        parameter.kind = told(known, &words);
     }
-    let mut all = Inputs { language: target.language, seen: HashSet::new(), all: Vec::new() };
+    let mut all = Inputs { called: &called, seen: HashSet::new(), all: Vec::new() };
     for call in &shown {
         all.add(call, MOST_SHOWN);
     }
     let most = all.all.len() + MOST_CHANGED;
     changed_calls(&shown, target, &mut all, most);
-    typical_calls(&called, &parameters, &shown, &mut all);
+    let object = called.class.as_deref().filter(|_| !called.is_static).and_then(|class| types.object(class));
+    typical_calls(&called, object.as_ref(), &parameters, &shown, &mut all);
     if all.all.is_empty() {
         return Err(format!("{} cannot be called: nothing says what it takes", target.name));
     }
@@ -79,8 +78,15 @@ fn called(target: &Target) -> Result<Called, String> {
         return Err(format!("{} stands inside another function and cannot be called on its own", target.name));
     }
     let head = target.text.get(target.function.start..target.body.start).unwrap_or_default();
-    let is_static = head.lines().any(|line| line.trim_start().starts_with("static "));
-    Ok(Called { language: target.language, name, class: parts.pop().map(str::to_owned), is_static })
+    let above = target.text.get(..target.function.start).unwrap_or_default();
+    let above = above.lines().rev().take_while(|line| line.trim_start().starts_with('@'));
+    let lines: Vec<&str> = head.lines().chain(above).map(str::trim).collect();
+    let has = |words: &[&str]| lines.iter().any(|line| words.iter().any(|word| line.starts_with(word)));
+    let is_python = target.language == Language::Python;
+    let is_static = if is_python { has(&["@staticmethod", "@classmethod"]) } else { has(&["static "]) };
+    let is_read =
+        if is_python { has(&["@property", "@cached_property", "@functools.cached_property"]) } else { has(&["get "]) };
+    Ok(Called { language: target.language, name, class: parts.pop().map(str::to_owned), is_static, is_read })
 }
 
 /// The calls in the texts of the user, those with literal arguments first.
@@ -95,33 +101,26 @@ fn shown_calls(target: &Target, called: &Called, head: &str, tests: &[String]) -
     all
 }
 
-/// The parameters of a head, without those that collect others and the object of a method.
-fn parameters(language: Language, head: &str, name: &str) -> Option<Vec<Parameter>> {
-    let all = signature(language, head, name)?;
-    let one = |(place, text): (usize, &str)| {
-        let text = text.trim_start_matches("public ").trim_start_matches("private ").trim_start_matches("readonly ");
-        let (declared, default) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value.trim())));
-        let (name, annotation) = declared.split_once(':').map_or((declared, None), |(name, kind)| (name, Some(kind)));
-        let is_optional = name.trim_end().ends_with('?');
-        let name = name.trim().trim_end_matches('?');
-        let is_plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
-        let is_object = place == 0 && ["self", "cls", "this"].contains(&name);
-        let of_default = default.and_then(|text| literal(text, language)).map(|(value, _)| Kind::of(&value));
-        let annotation = annotation.or_else(|| documented(head, name));
-        let kind = annotation.map(Kind::of_annotation).unwrap_or_default().or(of_default.unwrap_or_default());
-        let has_default = default.is_some() || is_optional;
-        (is_plain && !is_object).then(|| Parameter { name: name.to_owned(), kind, has_default })
+/// The parameters of a head.
+fn parameters(types: Types, head: &str, name: &str) -> Option<Vec<Parameter>> {
+    let all = match signature(types.language, head, name)? {
+        text if text.starts_with('(') => types.parameters(text, 0),
+        // `f = x => {`
+        name => types.parameters(&format!("({name})"), 0),
     };
-    // Behind `*` parameters have to be named.
-    let all = all.into_iter().take_while(|part| !part.starts_with('*') && !part.starts_with("..."));
-    Some(all.enumerate().filter_map(one).collect())
+    let documented = |parameter: Parameter| {
+        let of_text = || documented(head, &parameter.name).map(|text| types.kind(text)).unwrap_or_default();
+        let kind = if parameter.kind == Kind::Unknown { of_text() } else { parameter.kind };
+        Parameter { kind, ..parameter }
+    };
+    Some(all.into_iter().map(documented).collect())
 }
 
-/// The parameters of a head as they are written.
-fn signature<'a>(language: Language, head: &'a str, name: &str) -> Option<Vec<&'a str>> {
+/// The parameters of a head as they are written, from their parenthesis on.
+fn signature<'a>(language: Language, head: &'a str, name: &str) -> Option<&'a str> {
     let rest = |at: usize| head[at + name.len()..].trim_start();
     let at = if language == Language::Python {
-        head.match_indices(name).find(|(at, _)| rest(*at).starts_with(['(', '<']))?.0
+        head.match_indices(name).find(|(at, _)| rest(*at).starts_with(['(', '<', '[']))?.0
     } else {
         // It comes last, under the documentation. The function may have its name from a variable.
         let is_inner = |c: char| c.is_alphanumeric() || "_$".contains(c);
@@ -130,11 +129,10 @@ fn signature<'a>(language: Language, head: &'a str, name: &str) -> Option<Vec<&'
         head.rmatch_indices(name).find(is_head)?.0
     };
     if let Some(open) = head[at..].find('(') {
-        return Some(parts(head, at + open + 1, language));
+        return Some(&head[at + open..]);
     }
-    // `f = x => {`
     let (before, _) = head[at..].split_once("=>")?;
-    Some(before.split_whitespace().next_back().into_iter().collect())
+    before.split_whitespace().next_back()
 }
 
 /// The type of a parameter in the documentation of a head: `@param {number[]} name`.
@@ -147,22 +145,28 @@ fn documented<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-struct Inputs {
-    language: Language,
+struct Inputs<'a> {
+    called: &'a Called,
     seen: HashSet<String>,
     all: Vec<Input>,
 }
 
-impl Inputs {
+impl Inputs<'_> {
     /// Adds a call, unless it is there or there are `most`.
     fn add(&mut self, call: &Call, most: usize) {
-        let one = |argument: &Argument| {
-            let name = argument.name.as_ref().map(|name| format!("{name}=")).unwrap_or_default();
-            name + &argument.value.written(self.language)
+        self.add_after(None, call, most);
+    }
+
+    /// Adds a call of a method after another one on the same object.
+    fn add_after(&mut self, before: Option<&[Argument]>, call: &Call, most: usize) {
+        let input = Input {
+            callee: call.callee.clone(),
+            arguments: written(&call.arguments, self.called.language),
+            result: call.result.clone(),
+            before: before.map(|arguments| written(arguments, self.called.language)),
+            is_read: self.called.is_read,
         };
-        let arguments = call.arguments.iter().map(one).collect::<Vec<_>>().join(", ");
-        let input = Input { callee: call.callee.clone(), arguments, result: call.result.clone() };
-        if self.all.len() < most.min(MOST) && self.seen.insert(format!("{}({}", input.callee, input.arguments)) {
+        if self.all.len() < most.min(MOST) && self.seen.insert(input.text()) {
             self.all.push(input);
         }
     }
@@ -196,25 +200,57 @@ fn changed_calls(shown: &[Call], target: &Target, all: &mut Inputs, most: usize)
     }
 }
 
-/// Calls with typical values of the parameters: all that must be given, now and then those with a default.
-fn typical_calls(called: &Called, parameters: &[Parameter], shown: &[Call], all: &mut Inputs) {
-    let callee = shown.first().map_or_else(|| called.callee(), |call| call.callee.clone());
-    if parameters.is_empty() {
-        return all.add(&Call { callee, arguments: Vec::new(), result: None }, MOST);
-    }
+/// Calls with typical values of the parameters. A method is called on new objects of its class.
+fn typical_calls(called: &Called, object: Option<&Kind>, parameters: &[Parameter], shown: &[Call], all: &mut Inputs) {
     let usual = shown.iter().map(|call| call.arguments.len()).max();
+    let callee = |number: usize| match (shown.first(), object) {
+        (Some(call), _) => call.callee.clone(),
+        (None, Some(object)) => called.on(&object.typical(number)),
+        (None, None) => called.callee(),
+    };
+    // What a method leaves behind shows in the next call.
+    let is_method = called.class.is_some() && !called.is_static && !called.is_read;
     for number in 0..3 * MOST {
-        let taken = parameters.iter().enumerate().filter(|(at, parameter)| {
-            !parameter.has_default || usual.is_some_and(|usual| *at < usual) || number % 3 == 2
-        });
-        // Values of several parameters go through their lists at different speeds.
-        let one = |(at, parameter): (usize, &Parameter)| Argument {
-            name: None,
-            value: parameter.kind.typical(if at == 0 { number } else { number / (at + 1) + 2 * at + number * at }),
-        };
-        let arguments: Vec<Argument> = taken.map(one).collect();
-        all.add(&Call { callee: callee.clone(), arguments, result: None }, MOST);
+        let before = (is_method && number % 2 == 1).then(|| arguments(parameters, number / 2, usual));
+        let arguments = arguments(parameters, number, usual);
+        all.add_after(before.as_deref(), &Call { callee: callee(number), arguments, result: None }, MOST);
     }
+}
+
+/// Values that the documentation of a function speaks of: `"a-b"`, `2024-05-17`, `host:port`.
+fn words_of(head: &str, name: &str) -> Vec<String> {
+    let text =
+        head.split_once(name).map_or(head, |(before, after)| if before.len() > after.len() { before } else { after });
+    let mut all: Vec<String> = Vec::new();
+    let is_marked = |word: &str| {
+        let inner = |at: usize| {
+            let (before, after) = (&word[..at], &word[at + 1..]);
+            before.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric)
+        };
+        word.len() > 3 && word.match_indices(['-', ':', '/', '.', '@', '=', '_', ',']).any(|(at, _)| inner(at))
+    };
+    for quote in ['`', '"', '\''] {
+        let inside = text.split(quote).skip(1).step_by(2).filter(|part| part.len() <= 40 && !part.contains('\n'));
+        all.extend(inside.filter(|part| !part.trim().is_empty()).map(str::to_owned));
+    }
+    let words =
+        text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && !"/#".contains(c)));
+    all.extend(words.filter(|word| is_marked(word)).map(str::to_owned));
+    let mut seen = HashSet::new();
+    all.retain(|word| seen.insert(word.clone()));
+    all.truncate(MOST_WORDS);
+    all
+}
+
+/// A kind with the values of texts before its own.
+fn told(kind: Kind, words: &[String]) -> Kind {
+    let of = |kind: &Kind, word: &String| match kind {
+        Kind::Text => Some(Value::Text(word.clone())),
+        Kind::Int => word.parse().ok().map(Value::Int),
+        _ => None,
+    };
+    let all: Vec<Value> = words.iter().filter_map(|word| of(&kind, word)).collect();
+    if all.is_empty() { kind } else { Kind::Told(all, Box::new(kind)) }
 }
 
 #[cfg(test)]
@@ -225,14 +261,7 @@ mod tests {
     fn of(text: &str, name: &str, tests: &[&str]) -> Result<Vec<String>, String> {
         let target = Target::in_text(text, Language::Python, &Place::Function(name.to_owned())).unwrap();
         let all = inputs(&target, &tests.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())?;
-        let one = |input: Input| {
-            format!(
-                "{}({}){}",
-                input.callee,
-                input.arguments,
-                input.result.map(|r| format!(" = {r}")).unwrap_or_default()
-            )
-        };
+        let one = |input: Input| input.text() + &input.result.map(|r| format!(" = {r}")).unwrap_or_default();
         Ok(all.into_iter().map(one).collect())
     }
 
@@ -259,8 +288,30 @@ mod tests {
         let all = of("class A:\n    def f(self, n, s='x'):\n        pass\n", "A.f", &[]).unwrap();
         assert!(all[0].starts_with("A().f(0") && all.iter().any(|input| input.contains(", \"")), "{all:?}");
         assert_eq!(of("def f():\n    pass\n", "f", &[]).unwrap(), ["f()"]);
+        let all = of("def f(*xs: int, by):\n    pass\n", "f", &[]).unwrap();
+        assert!(all.contains(&"f(1, 2, 3, by=2)".to_owned()), "{all:?}");
         let error = of("def f():\n    def g(x):\n        pass\n    return g\n", "f.g", &[]).unwrap_err();
         assert!(error.contains("f.g stands inside another function"), "{error}");
+    }
+
+    #[test]
+    fn methods_are_called_on_objects_that_their_class_makes() {
+        let text = "class T:\n    def __init__(self, a: int, names: list[str] = ()):\n        self.a = a\n\n    def put(self, x):\n        pass\n\n    @staticmethod\n    def of(x):\n        pass\n\n    @property\n    def total(self):\n        pass\n";
+        let all = of(text, "T.put", &[]).unwrap();
+        assert!(
+            all.iter().any(|input| input.starts_with("T(2, [")) && all.iter().any(|input| input.contains("then ("))
+        );
+        assert!(of(text, "T.of", &[]).unwrap()[0].starts_with("T.of(0"));
+        assert!(of(text, "T.total", &[]).unwrap().contains(&"T(1).total".to_owned()));
+    }
+
+    #[test]
+    fn values_that_the_documentation_speaks_of_are_given() {
+        let text = "def f(text: str) -> int:\n    \"\"\"The day of a date such as 2024-05-17, or of `a b`, e.g. host:port.\"\"\"\n    pass\n";
+        let all = of(text, "f", &[]).unwrap();
+        for word in ["2024-05-17", "a b", "host:port"] {
+            assert!(all.contains(&format!("f(\"{word}\")")), "{word}: {all:?}");
+        }
     }
 
     #[test]

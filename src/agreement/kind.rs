@@ -1,9 +1,9 @@
 //! Kinds of values that a parameter takes, and typical values of each.
 
-use super::value::Value;
+use super::value::{Argument, Value};
 
 /// A kind of values.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Kind {
     #[default]
     Unknown,
@@ -13,9 +13,66 @@ pub enum Kind {
     Text,
     List(Box<Kind>),
     Tuple(Vec<Kind>),
+    /// Tuples of any length.
+    Row(Box<Kind>),
     Set(Box<Kind>),
     Dict(Box<Kind>, Box<Kind>),
     Function,
+    /// Values of a kind, or none.
+    Maybe(Box<Kind>),
+    /// Values of two kinds.
+    Either(Box<Kind>, Box<Kind>),
+    /// These expressions.
+    OneOf(Vec<String>),
+    /// These values first, then those of the kind.
+    Told(Vec<Value>, Box<Kind>),
+    /// Dictionaries with these keys.
+    Fields(Vec<Parameter>),
+    /// What is made of a value: `deque([1, 2])`.
+    From(String, Box<Kind>),
+    /// New objects of a class: what is called, and what it takes.
+    New(String, Vec<Parameter>),
+}
+
+/// A parameter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parameter {
+    pub name: String,
+    pub kind: Kind,
+    pub has_default: bool,
+    pub way: Way,
+}
+
+/// How an argument is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// By its place.
+    #[default]
+    Placed,
+    /// By its name.
+    Named,
+    /// Any number of them, by their places.
+    Rest,
+}
+
+/// Arguments of call number `number`: all that must be given, now and then those with a default. `usual` is the
+/// number of arguments that calls in texts have.
+pub fn arguments(parameters: &[Parameter], number: usize, usual: Option<usize>) -> Vec<Argument> {
+    let taken = parameters
+        .iter()
+        .enumerate()
+        .filter(|(at, parameter)| !parameter.has_default || usual.is_some_and(|usual| *at < usual) || number % 4 == 2);
+    let each = taken.flat_map(|(at, parameter)| {
+        // Values of several parameters go through their lists at different speeds.
+        let turn = if at == 0 { number } else { number / (at + 1) + 2 * at + number * at };
+        let values = match parameter.way {
+            Way::Rest => parameter.kind.several(turn),
+            Way::Placed | Way::Named => vec![parameter.kind.typical(turn)],
+        };
+        let name = (parameter.way == Way::Named).then(|| parameter.name.clone());
+        values.into_iter().map(move |value| Argument { name: name.clone(), value })
+    });
+    each.collect()
 }
 
 /// Numbers: small, negative, the edges of digits, large.
@@ -23,10 +80,12 @@ const INTS: &[i64] = &[
     0, 1, 2, 3, 10, -1, 7, 100, -5, 12, 4, 1000, 5, 9, 11, 6, 8, 16, 27, 99, 13, 64, 20, 36, 101, 15, 123, 21, 49, 30,
 ];
 const FLOATS: &[f64] = &[0.0, 1.0, 0.5, -1.5, 3.75, 2.0, 100.25, -0.1, 10.0, 1e6];
-/// Texts: empty, single, repeated, a palindrome, mixed case, digits, spaces, brackets, beyond ASCII.
+/// Texts: empty, single, repeated, a palindrome, mixed case, digits, spaces, brackets, beyond ASCII, and in
+/// usual forms.
 const TEXTS: &[&str] = &[
     "", "a", "abc", "hello world", "aabbcc", "Hello, World!", "racecar", "12345", "zyx", " two  spaces ", "aB3\u{e9}",
-    "()", "x_y-z", "The quick brown fox", "AAA",
+    "()", "x_y-z", "The quick brown fox", "AAA", "1,2,3", "key=value", "2024-02-29", "user@example.com", "a:1", "3.5",
+    "-7", "1.2.3", "/a/b.txt", "two\nlines", "12:30",
 ];
 
 impl Kind {
@@ -34,7 +93,7 @@ impl Kind {
     pub fn of(value: &Value) -> Self {
         let all = |values: &[Value]| Box::new(values.iter().map(Self::of).fold(Self::Unknown, Self::or));
         match value {
-            Value::None | Value::Other(_) => Self::Unknown,
+            Value::None | Value::Other(_) | Value::Made(..) => Self::Unknown,
             Value::Function(_) => Self::Function,
             Value::Bool(_) => Self::Bool,
             Value::Int(_) => Self::Int,
@@ -54,42 +113,15 @@ impl Kind {
     pub fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unknown, other) => other,
+            (kind, Self::Maybe(other)) => Self::Maybe(Box::new(kind.or(*other))),
+            (_, other @ (Self::OneOf(_) | Self::Fields(_) | Self::From(..) | Self::New(..) | Self::Either(..))) => {
+                other
+            }
             (Self::Int, Self::Float) => Self::Float,
             (Self::List(a), Self::List(b)) => Self::List(Box::new(a.or(*b))),
             (Self::Set(a), Self::Set(b)) => Self::Set(Box::new(a.or(*b))),
             (Self::Dict(a, b), Self::Dict(c, d)) => Self::Dict(Box::new(a.or(*c)), Box::new(b.or(*d))),
             (kind, _) => kind,
-        }
-    }
-
-    /// The kind that an annotation names.
-    pub fn of_annotation(text: &str) -> Self {
-        let text = text.trim().trim_matches(['"', '\'']);
-        let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_lowercase();
-        if let Some(inside) = text.strip_suffix("[]") {
-            return Self::List(Box::new(Self::of_annotation(inside)));
-        }
-        if let Some((first, other)) = text.split_once('|').filter(|(first, _)| !first.contains(['[', '<'])) {
-            return Self::of_annotation(first).or(Self::of_annotation(other));
-        }
-        let (name, inside) = match text.split_once(['[', '<']) {
-            Some((name, inside)) => (last(name.trim()), inside.trim_end().strip_suffix([']', '>']).unwrap_or(inside)),
-            None => (last(text), ""),
-        };
-        let mut inside = split(inside).map(Self::of_annotation);
-        let mut next = || Box::new(inside.next().unwrap_or_default());
-        match name.as_str() {
-            "int" | "integer" | "number" | "bigint" => Self::Int,
-            "float" | "double" | "decimal" => Self::Float,
-            "str" | "string" | "text" => Self::Text,
-            "bool" | "boolean" => Self::Bool,
-            "list" | "sequence" | "iterable" | "array" | "readonlyarray" | "collection" => Self::List(next()),
-            "set" | "frozenset" => Self::Set(next()),
-            "dict" | "mapping" | "record" | "map" | "defaultdict" => Self::Dict(next(), next()),
-            "tuple" => Self::Tuple(inside.filter(|kind| *kind != Self::Unknown).collect()),
-            "callable" | "function" => Self::Function,
-            "optional" | "union" => *next(),
-            _ => Self::Unknown,
         }
     }
 
@@ -146,6 +178,25 @@ impl Kind {
             Self::Tuple(kinds) => {
                 Value::Tuple(kinds.iter().enumerate().map(|(at, kind)| kind.typical(number + at)).collect())
             }
+            Self::Row(kind) => Value::Tuple(kind.several(number)),
+            // Every fourth is none.
+            Self::Maybe(_) if number % 4 == 3 => Value::None,
+            Self::Maybe(kind) => kind.typical(number - number / 4),
+            Self::Either(one, other) => [one, other][number % 2].typical(number / 2),
+            Self::OneOf(all) => all.get(number % all.len().max(1)).cloned().map_or(Value::None, Value::Other),
+            // Each second one is of those, while there are any.
+            Self::Told(all, kind) => match all.get(number / 2) {
+                Some(value) if number.is_multiple_of(2) => value.clone(),
+                _ => kind.typical(number - all.len().min(number.div_ceil(2))),
+            },
+            Self::Fields(fields) => {
+                let names = |argument: Argument| Some((Value::Text(argument.name?), argument.value));
+                Value::Dict(arguments(fields, number, None).into_iter().filter_map(names).collect())
+            }
+            Self::From(callee, kind) => {
+                Value::Made(callee.clone(), vec![Argument { name: None, value: kind.typical(number) }])
+            }
+            Self::New(callee, parameters) => Value::Made(callee.clone(), arguments(parameters, number, None)),
             Self::Set(kind) => {
                 let mut all: Vec<Value> = Vec::new();
                 for one in kind.several(number) {
@@ -182,40 +233,40 @@ impl Kind {
     }
 }
 
-/// The parts of a text between commas outside of brackets.
-fn split(text: &str) -> impl Iterator<Item = &str> {
-    let mut depth = 0_i32;
-    text.split(move |c| {
-        depth += i32::from(matches!(c, '[' | '<' | '(')) - i32::from(matches!(c, ']' | '>' | ')'));
-        c == ',' && depth == 0
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::language::Language;
 
     #[test]
-    fn annotations_and_names_say_kinds() {
+    fn names_say_kinds() {
         let list = |kind| Kind::List(Box::new(kind));
-        let cases = [
-            ("List[int]", list(Kind::Int)),
-            ("typing.Dict[str, list[float]]", Kind::Dict(Box::new(Kind::Text), Box::new(list(Kind::Float)))),
-            ("Optional[str]", Kind::Text),
-            ("int | None", Kind::Int),
-            ("number[][]", list(list(Kind::Int))),
-            ("Array<string>", list(Kind::Text)),
-            ("Tuple[int, str]", Kind::Tuple(vec![Kind::Int, Kind::Text])),
-            ("Thing", Kind::Unknown),
-        ];
-        for (text, kind) in cases {
-            assert_eq!(Kind::of_annotation(text), kind, "{text}");
-        }
-        assert_eq!(["pred", "map_func"].map(Kind::of_name), [Kind::Function, Kind::Function]);
         assert_eq!(["pred", "map_func", "fn"].map(Kind::of_name), [Kind::Function, Kind::Function, Kind::Function]);
         assert_eq!(
             ["s", "nums1", "words", "n", "is_on", "hasNames", "isle"].map(Kind::of_name),
             [Kind::Text, list(Kind::Int), list(Kind::Text), Kind::Int, Kind::Bool, Kind::Bool, Kind::Int]
         );
+    }
+
+    #[test]
+    fn values_of_all_kinds_come_in_turn() {
+        let told =
+            |kind: &Kind| (0..5).map(|number| kind.typical(number).written(Language::Python)).collect::<Vec<_>>();
+        assert_eq!(told(&Kind::Maybe(Box::new(Kind::Int))), ["0", "1", "2", "None", "3"]);
+        assert_eq!(told(&Kind::Either(Box::new(Kind::Int), Box::new(Kind::Text)))[..3], ["0", "\"\"", "1"]);
+        let seen = Kind::Told(vec![Value::Int(70), Value::Int(80)], Box::new(Kind::Int));
+        assert_eq!(told(&seen), ["70", "0", "80", "1", "2"]);
+        let one = |name: &str, kind, has_default, way| Parameter { name: name.to_owned(), kind, has_default, way };
+        let new = Kind::New(
+            "Row".to_owned(),
+            vec![one("a", Kind::Int, false, Way::Placed), one("b", Kind::Bool, true, Way::Named)],
+        );
+        assert_eq!(told(&new)[..3], ["Row(0)", "Row(1)", "Row(2, b=False)"]);
+        let rest = [one("xs", Kind::Int, false, Way::Rest)];
+        assert_eq!(arguments(&rest, 0, None).len() + arguments(&rest, 1, None).len(), 1);
+        assert_eq!(arguments(&rest, 2, None).len(), 3);
+        let fields = Kind::Fields(vec![one("a", Kind::Int, false, Way::Named)]);
+        assert_eq!(told(&fields)[1], "{\"a\": 1}");
+        assert_eq!(told(&Kind::From("iter".to_owned(), Box::new(Kind::List(Box::new(Kind::Int)))))[1], "iter([2])");
     }
 }

@@ -18,6 +18,8 @@ pub enum Value {
     Dict(Vec<(Value, Value)>),
     /// A function of one value, by its place in [`FUNCTIONS`].
     Function(usize),
+    /// An object that is made by a call of this with these.
+    Made(String, Vec<Argument>),
     /// An expression that is no literal, as it is written.
     Other(String),
 }
@@ -107,9 +109,21 @@ impl Value {
                 let (python, javascript) = FUNCTIONS[place % FUNCTIONS.len()];
                 out.push_str(if is_python { python } else { javascript });
             }
+            Self::Made(callee, arguments) => {
+                let _ = write!(out, "{callee}({})", written(arguments, language));
+            }
             Self::Other(text) => out.push_str(text),
         }
     }
+}
+
+/// Arguments as they stand between the parentheses of a call.
+pub fn written(arguments: &[Argument], language: Language) -> String {
+    let one = |argument: &Argument| {
+        let name = argument.name.as_ref().map(|name| format!("{name}=")).unwrap_or_default();
+        name + &argument.value.written(language)
+    };
+    arguments.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn write_all(all: &[Value], (open, close): (char, char), language: Language, out: &mut String) {
@@ -260,12 +274,19 @@ impl<'a> Reader<'a> {
 
     /// Goes to the next comma or closing bracket of this level. False if there is none.
     fn skip_element(&mut self) -> bool {
-        let mut depth = 0_usize;
+        let (mut depth, mut types) = (0_usize, 0_usize);
         while let Some(c) = self.rest().chars().next() {
             match c {
                 '(' | '[' | '{' => depth += 1,
+                ',' if types > 0 => {}
                 ')' | ']' | '}' | ',' if depth == 0 => return true,
                 ')' | ']' | '}' => depth -= 1,
+                // Types of a type: `Map<string, number>`.
+                '<' if self.language == Language::TypeScript => {
+                    let before = self.text[..self.at].chars().next_back();
+                    types += usize::from(before.is_some_and(char::is_alphanumeric));
+                }
+                '>' if types > 0 && !self.text[..self.at].ends_with('=') => types -= 1,
                 '"' | '\'' | '`' => {
                     let Some(length) = string_length(self.rest()) else { return false };
                     self.at += length;

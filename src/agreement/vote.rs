@@ -24,6 +24,8 @@ pub struct Standing {
     pub is_broken: bool,
     /// True if some call returned.
     pub returns: bool,
+    /// True if each call raised an error that code raises where it is wrong, or is given what it is not for.
+    pub is_at_fault: bool,
     /// The sum over all inputs of the candidates that do the same there.
     pub votes: usize,
     /// The group of candidates that do the same everywhere.
@@ -36,8 +38,21 @@ impl Standing {
     /// Greater is better.
     pub fn order(&self) -> impl Ord + use<> {
         // Of votes that are level, those of the larger group count more.
-        (self.right, !self.is_broken, self.returns, self.votes, self.agree)
+        (self.right, !self.is_broken, !self.is_at_fault, self.votes, self.agree)
     }
+}
+
+/// Errors that nobody raises on purpose, or by which code says that it is not done.
+const FAULTS: &[&str] = &[
+    "AttributeError", "EOFError", "FileNotFoundError", "ImportError", "IndexError", "KeyError", "MemoryError",
+    "ModuleNotFoundError", "NameError", "NotImplementedError", "RangeError", "RecursionError", "ReferenceError",
+    "StopIteration", "SyntaxError", "SystemExit", "TypeError", "UnboundLocalError", "ZeroDivisionError",
+    "process.exit",
+];
+
+/// Returns true for an error that may be what the function is to do on an input.
+fn is_on_purpose(observed: &Observed) -> bool {
+    observed.effect == Effect::Raised && !FAULTS.contains(&observed.key.as_str())
 }
 
 /// Counts the votes on so many inputs: the standing of each witness. Pure.
@@ -66,6 +81,7 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
     for (standing, witness) in standings.iter_mut().zip(witnesses) {
         standing.right = witness.observed.iter().filter(|observed| observed.is_right == Some(true)).count();
         standing.returns = any(witness, Effect::Returned);
+        standing.is_at_fault = !standing.returns && !witness.observed.iter().any(is_on_purpose);
         standing.is_broken = any(witness, Effect::Unloaded);
     }
     let mut groups: Vec<(usize, usize)> = Vec::new();
@@ -101,7 +117,7 @@ mod tests {
                 '#' => Effect::Unloaded,
                 _ => Effect::Returned,
             },
-            key: c.to_string(),
+            key: if c == '!' { "TypeError".to_owned() } else { c.to_string() },
             ..Observed::default()
         };
         Witness { members: vec![0; votes.max(1)], votes, observed: outcomes.chars().map(observed).collect() }
@@ -113,9 +129,24 @@ mod tests {
         let standings = tally(&witnesses, 3);
         let votes: Vec<_> = standings.iter().map(|s| (s.votes, s.returns, s.group, s.agree)).collect();
         assert_eq!(votes, [(4 + 2 + 3, true, 0, 2), (4 + 1 + 3, true, 1, 1), (9, false, 2, 3), (4, true, 3, 1)]);
-        let input = Input { callee: "f".to_owned(), arguments: String::new(), result: None };
+        let input = Input { callee: "f".to_owned(), arguments: String::new(), ..Input::default() };
         assert_eq!(Agreement::of(vec![input; 3].into(), witnesses.to_vec()).differing(), [1, 0, 2]);
         assert!(standings[1].order() > standings[2].order(), "those that only raise do not win");
+    }
+
+    #[test]
+    fn errors_on_purpose_are_behaviour_and_faults_are_none() {
+        let raising = |votes: usize, name: &str| {
+            let mut witness = witness(votes, "!!");
+            witness.observed.iter_mut().for_each(|observed| observed.key = name.to_owned());
+            witness
+        };
+        for (name, is_behaviour) in
+            [("ValueError", true), ("ParseError", true), ("TypeError", false), ("NameError", false)]
+        {
+            let standings = tally(&[raising(3, name), witness(1, "ab")], 2);
+            assert_eq!(standings[0].order() > standings[1].order(), is_behaviour, "{name}");
+        }
     }
 
     #[test]

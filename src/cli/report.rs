@@ -163,7 +163,7 @@ mod tests {
             votes: 1,
             observed: vec![Observed { effect: Effect::Returned, key: key.to_owned(), ..Observed::default() }],
         };
-        let input = Input { callee: "f".to_owned(), arguments: "1".to_owned(), result: None };
+        let input = Input { callee: "f".to_owned(), arguments: "1".to_owned(), ..Input::default() };
         let witnesses = [(0, "1"), (1, "2"), (2, "2"), (3, "2")].map(|(member, key)| witness(member, key));
         let mut report = Report {
             info: SourceInfo::default(),

@@ -45,6 +45,7 @@ mod splice;
 mod syntax;
 mod target;
 mod text;
+mod types;
 mod typescript;
 mod undo;
 mod uses;
@@ -60,6 +61,7 @@ pub use open::open_function;
 pub use outline::{Item, ItemKind, mentioned, outline};
 pub use spec::{Place, TargetSpec};
 pub use target::Target;
+pub use types::{Declared, declared};
 pub use words::{Word, names, words};
 
 use std::ops::Range;

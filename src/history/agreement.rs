@@ -34,10 +34,8 @@ struct Equal {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Call {
-    callee: String,
-    arguments: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<String>,
+    #[serde(flatten)]
+    input: Input,
     /// Its different outcomes.
     outcomes: Vec<Outcome>,
     /// By place in `candidates`: the place of its outcome.
@@ -97,7 +95,6 @@ impl Called {
     pub fn of(agreement: &Agreement) -> Option<Self> {
         let witnesses = agreement.witnesses();
         let call = |(at, input): (usize, &Input)| {
-            let Input { callee, arguments, result } = input.clone();
             let mut outcomes: Vec<Outcome> = Vec::new();
             let place = |witness: &Witness| {
                 let outcome = witness.observed.get(at).map(Outcome::of).unwrap_or_default();
@@ -107,7 +104,7 @@ impl Called {
                 })
             };
             let of = witnesses.iter().map(place).collect();
-            Call { callee, arguments, result, outcomes, of }
+            Call { input: input.clone(), outcomes, of }
         };
         let candidates = witnesses.iter().map(|w| Equal { members: w.members.clone(), votes: w.votes }).collect();
         let this = Self { candidates, calls: agreement.inputs.iter().enumerate().map(call).collect() };
@@ -123,11 +120,6 @@ impl Called {
             && members().count() <= MAX_CANDIDATES
             && members().all(|&candidate| candidate < MAX_CANDIDATES)
             && self.candidates.iter().all(|equal| !equal.members.is_empty() && equal.votes <= equal.members.len());
-        let input = |call: &Call| Input {
-            callee: call.callee.clone(),
-            arguments: call.arguments.clone(),
-            result: call.result.clone(),
-        };
         let witness = |(place, equal): (usize, &Equal)| {
             let observed = |call: &Call| {
                 let outcome = call.of.get(place).and_then(|&at| call.outcomes.get(at));
@@ -137,7 +129,7 @@ impl Called {
             Witness { members: equal.members.clone(), votes: equal.votes, observed }
         };
         fits.then(|| {
-            let inputs: Vec<Input> = self.calls.iter().map(input).collect();
+            let inputs: Vec<Input> = self.calls.iter().map(|call| call.input.clone()).collect();
             Agreement::of(inputs.into(), self.candidates.iter().enumerate().map(witness).collect())
         })
     }
@@ -152,6 +144,8 @@ mod tests {
             callee: "f".to_owned(),
             arguments: at.to_string(),
             result: (at == 0).then(|| "1".to_owned()),
+            before: (at == 1).then(|| "2".to_owned()),
+            is_read: false,
         };
         let plain = Observed {
             effect: Effect::Returned,

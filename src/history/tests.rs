@@ -95,7 +95,7 @@ fn what_candidates_agree_on_is_told_again_as_it_was_last() {
         Event::Done(Box::new(Outcome { candidates, summary: Summary::default(), picked, agreement }))
     };
     let agreement = |votes: usize| {
-        let input = Input { callee: "twice".into(), arguments: "2".into(), result: None };
+        let input = Input { callee: "twice".into(), arguments: "2".into(), ..Input::default() };
         let observed = Observed { effect: Effect::Returned, key: "4".into(), shown: "4".into(), ..Observed::default() };
         let witness = Witness { members: (0..votes).collect(), votes, observed: vec![observed] };
         Arc::new(Agreement::of(vec![input].into(), vec![witness]))

@@ -13,20 +13,37 @@ use crate::sandbox::{Ended, Limits, Run};
 use crate::untrusted::clean_line;
 
 /// A call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Input {
     /// The expression that is called.
     pub callee: String,
     /// The arguments as they are written between the parentheses.
     pub arguments: String,
     /// The result that the user's text states, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
+    /// The arguments of a call of the same method on the same object before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// True for a property: it is read and not called.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_read: bool,
 }
 
 impl Input {
-    /// The call as it is written.
+    /// The call for a reader.
     pub fn text(&self) -> String {
-        format!("{}({})", self.callee, self.arguments)
+        match &self.before {
+            Some(before) => format!("{}({before}), then ({})", self.callee, self.arguments),
+            None if self.is_read => self.callee.clone(),
+            None => format!("{}({})", self.callee, self.arguments),
+        }
+    }
+
+    /// Returns true if its text is the call as code has it.
+    pub fn is_code(&self) -> bool {
+        self.before.is_none()
     }
 }
 
@@ -127,7 +144,8 @@ fn read(record: &[u8], most: usize) -> Vec<Observed> {
     for line in record.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {
         match line {
             Line::Call { at, effect, key, shown, right, value } if at == all.len() && at < most => {
-                let shown = clean_line(&shown, COLUMNS);
+                // A terminal would write what follows over what is there.
+                let shown = clean_line(&shown.replace('\r', "\\r"), COLUMNS);
                 let value = value.filter(|value| clean_line(value, COLUMNS) == *value);
                 all.push(Observed { effect, key, shown, value, is_right: right, is_unsteady: false });
             }
@@ -174,7 +192,7 @@ mod tests {
     }
 
     fn inputs(count: usize) -> Vec<Input> {
-        let one = |at: usize| Input { callee: "f".to_owned(), arguments: at.to_string(), result: None };
+        let one = |at: usize| Input { callee: "f".to_owned(), arguments: at.to_string(), ..Input::default() };
         (0..count).map(one).collect()
     }
 
@@ -198,6 +216,12 @@ mod tests {
             (told, asked),
             (["a", "b", "none", "none"].map(str::to_owned).to_vec(), vec!["0".into(), "3".into()])
         );
+    }
+
+    #[test]
+    fn a_message_keeps_what_stands_before_a_carriage_return() {
+        let told = read(call(0, "x\\r4").as_bytes(), 1);
+        assert_eq!(told[0].shown, "x\\r4");
     }
 
     #[test]

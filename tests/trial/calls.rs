@@ -10,7 +10,7 @@ use bass_tui::trial::{Effect, Input, Limits, Observed, Runner, Tests, Trial};
 use super::runner::runner;
 
 fn input(callee: &str, arguments: &str) -> Input {
-    Input { callee: callee.to_owned(), arguments: arguments.to_owned(), result: None }
+    Input { callee: callee.to_owned(), arguments: arguments.to_owned(), ..Input::default() }
 }
 
 fn trial(program: &str, file: Option<&Path>, name: &str) -> Trial {
@@ -113,6 +113,36 @@ fn changes_errors_and_prints_count() {
         broken.iter().all(|one| one.effect == Effect::Unloaded && one.shown.starts_with("SyntaxError")),
         "{broken:?}"
     );
+}
+
+#[test]
+fn what_an_object_holds_is_compared_and_shown() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let stack = |body: &str| {
+        format!(
+            "class Stack:\n    __slots__ = 'all'\n\n    def __init__(self, all=()):\n        self.all = list(all)\n\n    \
+             @property\n    def size(self):\n        return len(self.all)\n\n    def put(self, x):\n        {body}\n"
+        )
+    };
+    let told = |body: &str| {
+        let after = Input { before: Some("1".to_owned()), ..input("Stack().put", "2") };
+        let read = Input { is_read: true, ..input("Stack([4, 4]).size", "") };
+        let inputs = [input("Stack().put", "1"), after, read];
+        runner.observe(&trial(&stack(body), None, "Stack.put"), &inputs, &Arc::default()).unwrap()
+    };
+    let (last, first) = (told("self.all.append(x)"), told("self.all.insert(0, x)"));
+    assert_eq!(last[0].shown, "None, and the object is Stack(all=[1])");
+    assert_eq!(last[0].outcome(), first[0].outcome(), "one element has no order");
+    assert_eq!(last[1].shown, "None, and the object is Stack(all=[1, 2])");
+    assert_ne!(last[1].outcome(), first[1].outcome());
+    assert_eq!((last[2].key.as_str(), last[2].effect), ("2", Effect::Returned));
+}
+
+#[test]
+fn a_number_may_have_thousands_of_digits() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let large = calls(&runner, "def f(n):\n    return 10 ** n\n", &["5000", "5001"]);
+    assert!(large.iter().all(|one| one.effect == Effect::Returned) && large[0].key != large[1].key, "{large:?}");
 }
 
 #[test]

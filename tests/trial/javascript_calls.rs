@@ -36,7 +36,7 @@ fn input(text: &str) -> Input {
     };
     let open = call.char_indices().rev().find(is_open).unwrap().0;
     let arguments = call[open + 1..].strip_suffix(')').unwrap().to_owned();
-    Input { callee: call[..open].to_owned(), arguments, result }
+    Input { callee: call[..open].to_owned(), arguments, result, ..Input::default() }
 }
 
 /// Outcomes of calls of a file's functions. `None` on a machine that cannot run it.
@@ -98,6 +98,28 @@ fn a_typed_answer_is_the_result_that_it_says() {
     for (text, observed) in ["undefined, and argument 1 is [1, 2]", "throws RangeError: no"].iter().zip(&all) {
         assert_eq!(typed(text, Language::JavaScript).unwrap().outcome(), observed.outcome(), "{text}");
     }
+}
+
+#[test]
+fn private_state_shows_in_what_an_object_says_of_itself() {
+    let told = |body: &str| {
+        let program = format!(
+            "class Bag {{\n  #all = [];\n  get size() {{ return this.#all.length; }}\n  toArray() {{ return [...this.#all]; }}\n  \
+             put(x) {{\n    {body}\n  }}\n}}\n"
+        );
+        let runner = runner(Language::JavaScript)?;
+        let after = Input { before: Some("1".to_owned()), ..input("(new Bag()).put(2)") };
+        let read = Input { callee: "(new Bag()).size".to_owned(), is_read: true, ..Input::default() };
+        let inputs = [input("(new Bag()).put(1)"), after, read];
+        Some(runner.observe(&trial(Path::new("a.mjs"), &program), &inputs, &Arc::default()).unwrap())
+    };
+    let Some(last) = told("this.#all.push(x);") else { return };
+    let (first, none) = (told("this.#all.unshift(x);").unwrap(), told("").unwrap());
+    assert_eq!(last[0].shown, "undefined, and the object is Bag {\"size\": 1, \"toArray\": [1]}");
+    assert_ne!(last[0].outcome(), none[0].outcome());
+    assert_eq!(last[0].outcome(), first[0].outcome(), "one element has no order");
+    assert_ne!(last[1].outcome(), first[1].outcome());
+    assert_eq!(last[2].key, "0");
 }
 
 #[test]

@@ -364,7 +364,7 @@ pub(in crate::tui) mod tests {
 
     /// Outcomes of `mean` on three inputs for three candidates; the first two agree and are wrong.
     fn agreement() -> Agreement {
-        let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), result: None };
+        let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), ..Input::default() };
         let inputs: Vec<Input> = ["[1, 2]", "[]", "[3]"].map(input).into();
         let error = "ZeroDivisionError: division by zero".to_owned();
         let raises =
@@ -409,7 +409,7 @@ pub(in crate::tui) mod tests {
 
     /// One candidate that cannot be loaded, and one that returns.
     pub(in crate::tui) fn one_broken() -> Session {
-        let input = Input { callee: "mean".to_owned(), arguments: "[1]".to_owned(), result: None };
+        let input = Input { callee: "mean".to_owned(), arguments: "[1]".to_owned(), ..Input::default() };
         let shown = "SyntaxError: invalid syntax".to_owned();
         let broken = Observed { effect: End::Unloaded, shown, ..Observed::default() };
         let witness = |candidate, observed| Witness { members: vec![candidate], votes: 1, observed: vec![observed] };
@@ -545,7 +545,7 @@ pub(in crate::tui) mod tests {
 
     #[test]
     fn the_table_opens_at_the_row_that_was_left() {
-        let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), result: None };
+        let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), ..Input::default() };
         let inputs: Vec<Input> = ["[1, 2]", "[3]"].map(input).into();
         let witness = |candidate, observed| Witness { members: vec![candidate], votes: 1, observed };
         let witnesses =

@@ -322,7 +322,7 @@ mod tests {
 
     /// Eight candidates that give these answers to a long call, by number.
     fn answered(numbers: [usize; 8]) -> Session {
-        let input = Input { callee: "eight".to_owned(), arguments: arguments(), result: None };
+        let input = Input { callee: "eight".to_owned(), arguments: arguments(), ..Input::default() };
         let witness = |(candidate, number): (usize, &usize)| {
             let observed = vec![returns(&format!("[{number}, {number}]"))];
             Witness { members: vec![candidate], votes: 1, observed }

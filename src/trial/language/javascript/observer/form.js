@@ -5,7 +5,8 @@ const forms = (() => {
   const { types, inspect } = require('node:util');
   const { apply, getPrototypeOf: baseOf } = Reflect;
   const { isArray } = Array;
-  const { keys: ownKeys } = Object;
+  const { keys: ownKeys, getOwnPropertyNames: ownNames, getOwnPropertyDescriptor: describe } = Object;
+  const { test } = RegExp.prototype;
   const { isInteger } = Number;
   const { stringify } = JSON;
   const { abs, imul, min } = Math;
@@ -26,6 +27,7 @@ const forms = (() => {
   const MOST_VALUES = 20000;
   const LONGEST = 200;
   const COLUMNS = 200;
+  const READING = /^(get|is|has|to|as|size|len|length|count|values|items|keys|entries|peek|top|first|last|total|sum|list|all)(?![a-z])/;
 
   // A value that says nothing when it is compared, such as a function.
   const incomparable = { __proto__: null };
@@ -88,7 +90,26 @@ const forms = (() => {
       if (typeof value[iterator] === 'function') return name + list(items(value));
       if (typeof value.toJSON === 'function') return name + of(value.toJSON());
       if (typeof value.toString === 'function' && value.toString !== plain.toString) return name + stringify(word(value));
-      return name + opaque('{}');
+      const seen = views(value);
+      return name + (seen === '{}' ? opaque('{}') : seen);
+    };
+    // Private state shows in what an object says of itself: getters, and methods without parameters that read.
+    const views = (value) => {
+      const told = [];
+      for (let base = baseOf(value); base !== null && base !== plain; base = baseOf(base)) {
+        const names = ownNames(base);
+        for (let at = 0; at < names.length; at++) {
+          const { get, value: method } = describe(base, names[at]);
+          const read = get ?? (typeof method === 'function' && method.length === 0 && apply(test, READING, [names[at]]) && method);
+          if (!read || names[at] === 'constructor') continue;
+          try {
+            told[told.length] = `${stringify(names[at])}: ${of(apply(read, value, []))}`;
+          } catch {
+            // It says nothing.
+          }
+        }
+      }
+      return sorted(told);
     };
     const object = (value) => {
       if (isArray(value)) return list(value);
@@ -170,7 +191,10 @@ const forms = (() => {
   // Words for the reader.
   const show = (value) => {
     try {
-      return apply(slice, inspect(value, options()), [0, COLUMNS]);
+      const text = inspect(value, options());
+      // An object whose state is private has other words for itself.
+      const isBare = typeof value === 'object' && apply(test, /^[A-Za-z_$][\w$]* {}$/, [text]);
+      return apply(slice, isBare ? form(value, true) : text, [0, COLUMNS]);
     } catch {
       return `<${typeof value}>`;
     }

@@ -116,10 +116,11 @@
   const left = { effect: 'raised', key: 'process.exit', shown: 'process.exit' };
 
   // A method with its object, or a function.
-  const calleeOf = (text) => {
+  const calleeOf = (text, isRead) => {
     const parts = apply(exec, /^(.*)\.([A-Za-z_$][\w$]*)$/s, [text]);
     if (parts === null) return { called: evaluate(`(${text}\n)`), owner: undefined };
     const owner = evaluate(`(${parts[1]}\n)`);
+    if (isRead) return { called: () => owner[parts[2]], owner };
     return { called: owner[parts[2]], owner };
   };
 
@@ -146,7 +147,7 @@
     }
     let right = null;
     try {
-      if (item.result !== null) right = own === short(evaluate(`(${item.result}\n)`));
+      if (item.result !== undefined) right = own === short(evaluate(`(${item.result}\n)`));
     } catch {
       // A text that is no value states nothing.
     }
@@ -192,10 +193,12 @@
       hasLeft = false;
       printed = '';
       let values;
+      let earlier;
       let callee;
       try {
         values = evaluate(`[${item.arguments}\n]`);
-        callee = calleeOf(item.callee);
+        callee = calleeOf(item.callee, item.is_read);
+        if (item.before !== undefined) earlier = evaluate(`[${item.before}\n]`);
       } catch (thrown) {
         outcome = unknown(describe(thrown).shown);
         return;
@@ -210,6 +213,7 @@
         for (let at = 0; at < values.length; at++) held[at] = values[at];
         if (typeof owner === 'object') held[held.length] = owner;
         state = { item, held, before: formsOf(held), values: values.length };
+        if (earlier !== undefined) apply(called, owner, earlier);
         const value = apply(called, owner, values);
         if (isThenable(value)) return later(value);
         if (isAsyncIterator(value)) return later(asyncItems(value));

@@ -71,9 +71,45 @@ def form(value, depth=0):
     text = repr(value)
     if " at 0x" not in text:
         return "%s:%s" % (type(value).__name__, text)
-    if not hasattr(value, "__dict__"):
+    fields = fields_of(value)
+    if fields is None:
         raise Incomparable()
-    return "%s:%s" % (type(value).__name__, form(vars(value), depth + 1))
+    return "%s:%s" % (type(value).__name__, form(fields, depth + 1))
+
+
+def fields_of(value):
+    """What an object holds, by name."""
+    slots = [name for base in type(value).__mro__ for name in one_or_all(vars(base).get("__slots__", ()))]
+    if not slots and not hasattr(value, "__dict__"):
+        return None
+    held = {name: getattr(value, name) for name in slots if name not in ("__dict__", "__weakref__") and hasattr(value, name)}
+    return {**held, **getattr(value, "__dict__", {})}
+
+
+def one_or_all(names):
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def whole(value):
+    """The text of a value, however long a number is."""
+    try:
+        return repr(value)
+    except ValueError:
+        if not isinstance(value, int):
+            raise
+        return hex(value)
+
+
+def seen(value, depth=0):
+    """Words for a value: an object without words of its own by what it holds."""
+    try:
+        text = whole(value)
+        fields = fields_of(value) if " at 0x" in text and depth < 3 else None
+        if fields is None or hasattr(value, "__next__") or callable(value):
+            return shorten(text, 200)
+        return shorten("%s(%s)" % (type(value).__name__, ", ".join("%s=%s" % (name, seen(one, depth + 1)) for name, one in fields.items())), 200)
+    except BaseException:
+        return show(value)
 
 
 def short_form(value):
@@ -108,12 +144,19 @@ def late(*_):
 def call(space, item):
     """What a call does: its kind, a key that is equal for calls that do the same, and words for the reader, true if it is as stated, and
     the result as an interpreter prints it."""
+    given = lambda text: eval("(lambda *values, **named: (values, named))(%s)" % text, space)
     try:
-        values, named = eval("(lambda *values, **named: (values, named))(%s)" % item["arguments"], space)
-        function = eval(item["callee"], space)
+        values, named = given(item["arguments"])
+        earlier = given(item["before"]) if "before" in item else None
+        if item.get("is_read"):
+            object_text, _, name = item["callee"].rpartition(".")
+            owner = eval(object_text, space)
+            function = lambda: getattr(owner, name)
+        else:
+            function = eval(item["callee"], space)
+            owner = getattr(function, "__self__", None)
     except Exception as error:
         return "unknown", "", show_error(error), None, None
-    owner = getattr(function, "__self__", None)
     owner = owner if type(owner).__name__ not in ("module", "NoneType", "type") else None
     held = [*values, *named.values(), *([owner] if owner is not None else [])]
     written, sink = sys.stdout, Sink()
@@ -122,10 +165,12 @@ def call(space, item):
         sys.stdout = sink
         setitimer(ITIMER_PROF, BUSY, BUSY / 4)
         setitimer(ITIMER_REAL, WAITING, WAITING / 4)
+        if earlier is not None:
+            settled(function(*earlier[0], **earlier[1]))
         result = settled(function(*values, **named))
         key = own = short_form(result)
         after = [form_of_argument(one) for one in held]
-        shown, text = show(result), repr(result)
+        shown, text = seen(result), whole(result)
     except Late:
         return "late", "", "no result after %s s" % BUSY, None, None
     except Incomparable:
@@ -140,12 +185,12 @@ def call(space, item):
     for number in changes:
         key += " | %d: %s" % (number, after[number])
         name = "the object" if number >= len(held) - (owner is not None) else "argument %d" % (number + 1)
-        shown += ", and %s is %s" % (name, show(held[number]))
+        shown += ", and %s is %s" % (name, seen(held[number]))
     if result is None and sink.text:
         key += " > " + sink.text
         shown = "prints " + show(sink.text)
     right = None
-    if item["result"] is not None:
+    if "result" in item:
         try:
             right = own == short_form(eval(item["result"], space))
         except Exception:
