@@ -35,7 +35,7 @@ pub use preflight::{Setting, Unready, preflight};
 pub(crate) use problem::sample;
 pub use problem::{Answer, Problem};
 pub use progress::Progress;
-pub use rank::{ByRank, Rank, by_rank, standings};
+pub use rank::{ByRank, Rank, by_rank, standings, taken_by};
 pub use report::{Report, Speed};
 pub use result::ProblemResult;
 pub use results_file::{Header, ResultsFile};

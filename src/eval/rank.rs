@@ -81,16 +81,37 @@ fn passing(result: &ProblemResult) -> f64 {
 }
 
 fn shares(problems: usize, results: &[&ProblemResult], standings: &BTreeMap<String, Vec<Standing>>) -> Shares {
+    if results.is_empty() {
+        return Shares::new();
+    }
     let share = |passes: &dyn Fn(&ProblemResult) -> f64| {
         results.iter().copied().map(passes).sum::<f64>() / problems.max(1) as f64
     };
     let random = share(&passing);
     let logprob = share(&|result| f64::from(u8::from(result.pass_at_first)));
-    let agreement = share(&|result| {
-        let taken = standings.get(&result.task_id).map_or(result.first, |all| best(result.of_first_round(), all));
-        f64::from(u8::from(taken.and_then(|c| result.of_first_round().get(c)).is_some_and(has_passed)))
-    });
-    Rank::ALL.into_iter().zip([random, logprob, agreement]).collect()
+    let taken = taken_by(Rank::Agreement, results.iter().copied().cloned().collect(), standings);
+    let passed = taken.iter().filter(|result| result.pass_at_first).count();
+    let agreement = passed as f64 / problems.max(1) as f64;
+    // Where no probability is told the most probable candidate is not known.
+    let tells = results.iter().any(|result| result.candidates.iter().any(|c| c.mean_logprob.is_some()));
+    let all = Rank::ALL.into_iter().zip([random, logprob, agreement]);
+    all.filter(|(rank, _)| tells || *rank != Rank::Logprob).collect()
+}
+
+/// The results with the candidate that this rank takes as their first one.
+pub fn taken_by(
+    rank: Rank,
+    mut results: Vec<ProblemResult>,
+    standings: &BTreeMap<String, Vec<Standing>>,
+) -> Vec<ProblemResult> {
+    for result in results.iter_mut().filter(|_| rank == Rank::Agreement) {
+        if let Some(all) = standings.get(&result.task_id) {
+            result.first = best(result.of_first_round(), all);
+            let taken = result.first.and_then(|c| result.of_first_round().get(c));
+            result.pass_at_first = taken.is_some_and(has_passed);
+        }
+    }
+    results
 }
 
 fn has_ended(candidate: &CandidateResult) -> bool {
@@ -193,6 +214,28 @@ mod tests {
         assert_eq!(best(result.of_first_round(), &votes["Sample/0"]), Some(3), "of equal votes the more probable one");
         // Without inputs the most probable one is taken.
         assert!(close(shares(&BTreeMap::new())[&Rank::Agreement], 0.0));
+    }
+
+    #[test]
+    fn the_first_candidate_is_that_of_the_rank() {
+        let result =
+            problem("Sample/0", vec![candidate(0, Some(Stop), -0.2, Failed), candidate(1, Some(Stop), -0.9, Passed)]);
+        let standing = |votes| Standing { returns: true, votes, ..Standing::default() };
+        let votes: BTreeMap<_, _> = [("Sample/0".to_owned(), [1, 5].map(standing).to_vec())].into();
+        let first = |rank| {
+            let taken = taken_by(rank, vec![result.clone()], &votes);
+            (taken[0].first, taken[0].pass_at_first)
+        };
+        assert_eq!((first(Rank::Agreement), first(Rank::Logprob)), ((Some(1), true), (Some(0), false)));
+    }
+
+    #[test]
+    fn shares_of_nothing_and_of_untold_probabilities_are_left_out() {
+        let mut result = problem("Sample/0", vec![candidate(0, Some(Stop), -0.2, Passed)]);
+        result.candidates[0].mean_logprob = None;
+        let found = by_rank(1, &[result], &BTreeMap::new());
+        assert_eq!(found.all.keys().copied().collect::<Vec<_>>(), [Rank::Random, Rank::Agreement]);
+        assert!(found.halves.harder.is_empty(), "one problem has no other half");
     }
 
     #[test]

@@ -241,9 +241,10 @@ impl Report<'_> {
                 shares.collect::<Vec<_>>().join(", ")
             };
             let ByRank { all, halves: Halves { easier, harder } } = &self.by_rank;
-            let _ = writeln!(out, "Pass@First by rank: {}", line(all));
-            let _ = writeln!(out, "  of the half that more candidates pass: {}", line(easier));
-            let _ = writeln!(out, "  of the other half: {}", line(harder));
+            let names = ["Pass@First by rank", "  of the half that more candidates pass", "  of the other half"];
+            for (name, shares) in names.iter().zip([all, easier, harder]).filter(|(_, shares)| !shares.is_empty()) {
+                let _ = writeln!(out, "{name}: {}", line(shares));
+            }
         }
         if let Some(Further { problems: went_on, passed, fresh, told, pass_at_all }) = self.further() {
             let all = percent(pass_at_all);

@@ -111,6 +111,7 @@ impl Setup<'_> {
             Rank::Random | Rank::Logprob => BTreeMap::new(),
         };
         let by_rank = eval::by_rank(problems.len(), &results, &standings);
+        let results = eval::taken_by(args.rank, results, &standings);
         Ok(Scored { header, results, by_rank, ended, speed, resumed })
     }
 
