@@ -42,6 +42,38 @@ struct Call {
     of: Vec<usize>,
 }
 
+/// The answers of a run that the user said are right, and the prompt with the examples of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Said {
+    answers: Vec<Answered>,
+    /// The prompt, and the name of the tests that it has.
+    pub stub: String,
+    pub tests: String,
+}
+
+/// The right answer to a call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct Answered {
+    call: String,
+    right: Outcome,
+}
+
+impl Said {
+    /// The record of these answers.
+    pub fn of(answers: &[(String, Observed)], stub: &str, tests: &str) -> Self {
+        let one = |(call, right): &(String, Observed)| Answered { call: call.clone(), right: Outcome::of(right) };
+        Self { answers: answers.iter().map(one).collect(), stub: stub.to_owned(), tests: tests.to_owned() }
+    }
+
+    /// The calls with their right answers.
+    pub fn answers(&self) -> Vec<(String, Observed)> {
+        let all = self.answers.iter().take(MOST_CALLS);
+        all.map(|answered| (answered.call.clone(), answered.right.observed())).collect()
+    }
+}
+
 /// An outcome of a call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::line::{VERSION, hash_of};
-use super::{Head, HistoryError, Line, MOST_OF_RUN, RunFile, Taken, Tested, What};
+use super::{Head, HistoryError, Line, MOST_OF_RUN, RunFile, Said, Taken, Tested, What};
 use crate::code::{Applied, CodeError, Place, TargetSpec};
 use crate::engine::{Event as From, FinishReason, MAX_CANDIDATES, Summary};
 use crate::files;
@@ -185,6 +185,24 @@ impl Kept {
         Applied::recorded(&backup)
     }
 
+    /// The answers that the user said last.
+    pub fn said(&self) -> Option<&Said> {
+        self.lines.iter().rev().find_map(|line| match &line.what {
+            What::Said(said) => Some(&**said),
+            _ => None,
+        })
+    }
+
+    /// The prompt of its candidates, with the examples that the user has added.
+    pub fn stub(&self) -> &str {
+        self.said().map(|said| said.stub.as_str()).filter(|stub| !stub.is_empty()).unwrap_or(&self.head.stub)
+    }
+
+    /// The name of the tests that judged last; empty without any.
+    pub fn tests(&self) -> &str {
+        self.said().map_or(&self.head.tests, |said| &said.tests)
+    }
+
     /// The place of its function, for a run of a file.
     pub fn target(&self) -> Option<TargetSpec> {
         Some(TargetSpec { path: self.head.file.clone()?, place: Place::Function(self.head.function.clone()?) })
@@ -192,11 +210,12 @@ impl Kept {
 
     /// Its job, made anew. `now` is the job of its function or text as that is now. The error is a sentence.
     pub fn job(&self, now: &Job) -> Result<Job, String> {
-        if now.editable().as_ref() == Some(&self.head.stub) {
+        let stub = now.editable();
+        if stub.as_deref() == Some(self.stub()) {
             return Ok(now.clone());
         }
-        if self.head.file.is_none() || hash_of(now) == self.head.hash {
-            return now.edited(&self.head.stub).map_err(|error| error.to_string());
+        if self.head.file.is_none() || stub.as_ref() == Some(&self.head.stub) || hash_of(now) == self.head.hash {
+            return now.edited(self.stub()).map_err(|error| error.to_string());
         }
         let path = self.head.file.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
         let function = self.head.function.as_deref().unwrap_or_default();
@@ -279,7 +298,7 @@ impl Kept {
                     events.push((*ms, Event::Done(Box::new(outcome))));
                     continue;
                 }
-                What::Run(_) | What::Taken(_) | What::Undone { .. } => continue,
+                What::Run(_) | What::Taken(_) | What::Undone { .. } | What::Said(_) => continue,
             };
             events.push((*ms, Event::Source(source)));
         }

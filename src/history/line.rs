@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::agreement::Called;
+use super::agreement::{Called, Said};
 use crate::engine::GenerateOptions;
 use crate::files::whole_path;
 use crate::hash::hex;
@@ -91,6 +91,8 @@ pub enum What {
     Verdict(Box<Tested>),
     /// The candidates were called on the same inputs.
     Agreement(Box<Called>),
+    /// The user has said which answers are right.
+    Said(Box<Said>),
     /// The candidate picked so far.
     Pick {
         /// Its index.

@@ -19,6 +19,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+pub use agreement::Said;
 pub use kept::{Kept, KeptCandidate};
 pub use line::{Head, Line, Taken, Tested, What};
 pub use recorder::Recorder;

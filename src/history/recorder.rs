@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::agreement::Called;
+use super::agreement::{Called, Said};
 use super::{Head, HistoryError, Kept, Line, MOST_OF_RUN, RunFile, Taken, Tested, What, now};
 use crate::agreement::Agreement;
 use crate::code::Applied;
@@ -98,6 +98,11 @@ impl Recorder {
         let mut this = self.lock();
         let candidate = this.texts.iter().position(|own| *own == Some(hash::of(text.as_bytes())));
         this.tell(What::Taken(Taken { candidate, ..Taken::default() }))
+    }
+
+    /// The user has said that these answers are right; the prompt has the examples of them.
+    pub fn said(&self, said: Said) -> Option<String> {
+        self.lock().tell(What::Said(Box::new(said)))
     }
 
     /// A written candidate was taken back.

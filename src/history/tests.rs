@@ -112,6 +112,20 @@ fn what_candidates_agree_on_is_told_again_as_it_was_last() {
     assert_eq!(events.iter().filter_map(told).collect::<Vec<_>>(), ["2 of 2 agree"]);
 }
 
+/// What the user has said comes back, and the prompt with its examples.
+#[test]
+fn answers_are_kept_with_the_prompt_that_has_their_examples() {
+    let (_folder, history) = history();
+    let recorder = history.begin(&head(1)).unwrap();
+    assert_eq!(history.read(None).unwrap().stub(), head(1).stub);
+    let right = Observed { effect: Effect::Returned, key: "4".into(), shown: "4".into(), ..Observed::default() };
+    let stub = format!("{}    # more\n", head(1).stub);
+    recorder.said(Said::of(&[("twice(2)".to_owned(), right.clone())], &stub, "doctest"));
+    let kept = history.read(None).unwrap();
+    assert_eq!((kept.stub(), kept.tests()), (stub.as_str(), "doctest"));
+    assert_eq!(kept.said().unwrap().answers(), [("twice(2)".to_owned(), right)]);
+}
+
 /// All ways to cut a file: what is whole is read, and nothing panics.
 #[test]
 fn cut_and_damaged_lines_are_read_past() {

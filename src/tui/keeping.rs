@@ -8,9 +8,10 @@ use std::sync::Arc;
 use super::app::past::{MOST, Recalled};
 use crate::code::Applied;
 use crate::engine::GenerateOptions;
-use crate::history::{self, Head, History, Kept, Recorder};
+use crate::history::{self, Head, History, Kept, Recorder, Said};
 use crate::job::Job;
 use crate::source::SourceInfo;
+use crate::trial::Observed;
 
 /// Folders that things are kept in, and the runs so far.
 #[derive(Default)]
@@ -109,6 +110,12 @@ impl Keeping {
         let _ = self.recorder(run).and_then(|recorder| recorder.handed_over(text));
     }
 
+    /// The user has said that these answers are right; the job has the examples of them.
+    pub fn said(&mut self, run: u64, answers: &[(String, Observed)], job: &Job) -> Option<String> {
+        let said = Said::of(answers, &job.editable().unwrap_or_default(), &job.tests_label);
+        self.recorder(run)?.said(said)
+    }
+
     /// A candidate that a run wrote was taken back.
     pub fn undone(&mut self, run: u64, applied: &Applied) -> Option<String> {
         let backup = applied.backup.as_deref().and_then(Path::file_name);
@@ -160,6 +167,7 @@ pub fn recalled(kept: &Kept, now: &Arc<Job>) -> Recalled {
         events: kept.events(),
         job,
         applied: None,
+        answers: kept.said().map(Said::answers).unwrap_or_default(),
     }
 }
 

@@ -354,6 +354,10 @@ impl World {
             }
             Effect::Recall { job } => self.recall(job),
             Effect::Belongs { run, job, kept } => self.keeping.belongs(run, job, kept),
+            Effect::Said { run, answers, job } => {
+                let failed = self.keeping.said(run, &answers, &job);
+                self.fault(failed);
+            }
             Effect::Shown { run } => self.shown = Some(run),
             Effect::Scan { scan, file } => self.targets.scan(scan, file, &self.sender),
             Effect::StopScan => self.targets.stop(),

@@ -15,7 +15,7 @@ pub fn markdown(kept: &Kept) -> String {
     for (name, text) in show::head(kept) {
         let _ = writeln!(out, "- {name}: {}", cell(&text));
     }
-    let _ = write!(out, "\n## Prompt\n\n{}", fenced(language, &head.stub));
+    let _ = write!(out, "\n## Prompt\n\n{}", fenced(language, kept.stub()));
     out.push_str("\n## Candidates\n\n| | rank | verdict | tokens | logprob | |\n|---|---|---|---|---|---|\n");
     let candidates = kept.candidates();
     let ranking = kept.ranking();

@@ -19,7 +19,7 @@ pub fn run(kept: &Kept) -> String {
     for (name, text) in head(kept) {
         let _ = writeln!(out, "{name:10} {text}");
     }
-    let _ = write!(out, "\n{}", indented(&kept.head.stub));
+    let _ = write!(out, "\n{}", indented(kept.stub()));
     let candidates = kept.candidates();
     for candidate in kept.ranking() {
         let _ = write!(out, "\n{}", one(&candidates, candidate, kept.picked() == Some(candidate), false));
@@ -48,7 +48,7 @@ pub fn head(kept: &Kept) -> Vec<(&'static str, String)> {
         ),
         ("model", format!("{}, {}", pair(&head.model, &head.draft), device.trim())),
         ("settings", format!("n {}, seed {}{}", kept.generated(), head.seed, settings.collect::<String>())),
-        ("tests", if head.tests.is_empty() { "none".to_owned() } else { head.tests.clone() }),
+        ("tests", if kept.tests().is_empty() { "none" } else { kept.tests() }.to_owned()),
         (
             "taken",
             match kept.taken().and_then(|taken| taken.path.as_ref()) {

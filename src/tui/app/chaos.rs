@@ -22,7 +22,7 @@ fn recalled(n: usize) -> Recalled {
     let verdict = job::Event::Verdict { candidate: 1, outcome: Ok(Verdict::not_run("m\u{1b}")) };
     let events = vec![(1, job::Event::Source(finished(1))), (5, verdict)];
     let (id, at, when, job) = ("1".to_owned(), 5, "14:03".to_owned(), Err("gone".to_owned()));
-    Recalled { id, at, when, seed: 1, n, events, job, applied: None }
+    Recalled { id, at, when, seed: 1, n, events, job, applied: None, answers: Vec::new() }
 }
 
 /// Anything that can reach the core.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::watch::Touched;
 use crate::job::Job;
+use crate::trial::Observed;
 use crate::tui::remembered::Remembered;
 
 /// Something to do; what comes of it returns as a [`super::Msg`].
@@ -97,6 +98,8 @@ pub enum Effect {
         /// Its id.
         kept: String,
     },
+    /// The user has said which answers to calls are right; `job` has the examples of them.
+    Said { run: u64, answers: Vec<(String, Observed)>, job: Arc<Job> },
     /// Another run is shown.
     Shown { run: u64 },
     /// Ask for so many other tokens beside each one from now on.

@@ -81,7 +81,10 @@ impl Session {
 
     pub fn key(&mut self, name: &str) -> Vec<Effect> {
         let key = Key::parse(name).unwrap();
-        self.send(Msg::Key(key))
+        let mut effects = self.send(Msg::Key(key));
+        // A record that comes with every answer.
+        effects.retain(|effect| !matches!(effect, Effect::Said { .. }));
+        effects
     }
 
     /// Time passes.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::calls::Check;
 use super::candidate::{Phase, Testing};
 use super::effect::Effect;
 use super::run::Run;
@@ -11,6 +12,7 @@ use super::update::mark;
 use super::{stream, update};
 use crate::engine::FinishReason;
 use crate::job::{Event, Job};
+use crate::trial::Observed;
 use crate::tui::keymap::Keymap;
 
 /// Most runs of a session that can be shown again, and most kept runs that are read.
@@ -34,6 +36,8 @@ pub struct Recalled {
     pub job: Result<Arc<Job>, String>,
     /// The candidate that is in the file.
     pub applied: Option<usize>,
+    /// Calls whose right answer the user has said.
+    pub answers: Vec<(String, Observed)>,
 }
 
 /// All runs, the oldest first.
@@ -46,6 +50,8 @@ pub struct Past {
     asked: bool,
     /// The user waits for them.
     waits: bool,
+    /// The answers of the session, while a kept run with its own is shown.
+    checks: Vec<Check>,
 }
 
 /// A run and what belongs to it.
@@ -63,6 +69,8 @@ struct Slot {
     is_own: bool,
     /// The run, while it is not shown.
     parked: Option<Run>,
+    /// The answers of a kept run; those of the session's runs are the state's.
+    checks: Option<Vec<Check>>,
 }
 
 impl Past {
@@ -113,6 +121,9 @@ pub fn begin(state: &mut State, run: Run) {
     if let (Some(at), Some(mut old)) = (state.past.at, state.run.take()) {
         close(&mut old, &state.past.slots[at].job, state.now);
         state.past.slots[at].parked = Some(old);
+        // What was said of a kept run judges the new one, too.
+        let checks = &state.checks;
+        state.past.slots[at].checks.iter_mut().for_each(|kept| kept.clone_from(checks));
     }
     let (id, job) = (run.id, state.job.clone());
     state.past.slots.push(Slot {
@@ -123,6 +134,7 @@ pub fn begin(state: &mut State, run: Run) {
         refusal: None,
         is_own: true,
         parked: None,
+        checks: None,
     });
     if state.past.slots.len() > 2 * MOST {
         state.past.slots.remove(0);
@@ -154,11 +166,18 @@ fn swap(state: &mut State, place: usize) {
     if let Some(slot) = state.past.at.and_then(|at| state.past.slots.get_mut(at)) {
         slot.parked = state.run.take();
         slot.job = state.job.clone();
+        if let Some(checks) = &mut slot.checks {
+            *checks = std::mem::replace(&mut state.checks, std::mem::take(&mut state.past.checks));
+        }
     }
     let slot = &mut state.past.slots[place];
     state.run = slot.parked.take();
     state.job = slot.job.clone();
     state.past.at = Some(place);
+    if let Some(checks) = slot.checks.clone() {
+        state.past.checks = std::mem::replace(&mut state.checks, checks);
+        state.pick_by_checks();
+    }
 }
 
 fn show(state: &mut State, place: usize) -> Vec<Effect> {
@@ -266,7 +285,9 @@ fn slot(state: &mut State, recalled: Recalled, effects: &mut Vec<Effect>) -> Slo
         run
     });
     effects.push(Effect::Belongs { run: id, job: job.clone(), kept: recalled.id });
-    Slot { id, began: recalled.at, when: recalled.when, job, refusal, is_own: false, parked }
+    let check = |(call, right)| Check { call, right, example: None };
+    let checks = Some(recalled.answers.into_iter().map(check).collect());
+    Slot { id, began: recalled.at, when: recalled.when, job, refusal, is_own: false, parked, checks }
 }
 
 /// An event of a run that is not shown. Only the newest one goes on.

@@ -10,6 +10,7 @@ use super::{Effect, Msg, Phase, Testing};
 use crate::engine::{Event, FinishReason, Summary};
 use crate::job::{self, Job, TestsChoice};
 use crate::trial::{Status, Verdict};
+use crate::tui::event::Key;
 
 /// A kept run of two candidates, of which the second passed.
 fn kept(id: &str, job: Result<Arc<Job>, String>) -> Recalled {
@@ -39,6 +40,7 @@ fn kept(id: &str, job: Result<Arc<Job>, String>) -> Recalled {
         events,
         job,
         applied: None,
+        answers: Vec::new(),
     }
 }
 
@@ -58,6 +60,28 @@ fn two_runs() -> Session {
 
 fn words(session: &Session) -> Option<String> {
     session.state.past.words()
+}
+
+/// The answers to a kept run come back with it, and those of the session after it.
+#[test]
+fn answers_are_those_of_the_shown_run() {
+    let mut session = called();
+    session.key("b");
+    let effects = session.send(Msg::Key(Key::parse("2").unwrap()));
+    let [Effect::Said { run: 1, answers, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((answers.len(), answers[0].0.as_str(), answers[0].1.shown.as_str()), (1, "mean([])", "0"));
+    let answer = answers[0].clone();
+    session.key("esc");
+    session.key("[");
+    let job = session.state.job.clone();
+    let run = Recalled { answers: vec![("mean([3])".to_owned(), answer.1)], ..kept("1", Ok(job)) };
+    session.send(Msg::Recalled(vec![run]));
+    let calls = |session: &Session| session.state.checks.iter().map(|check| check.call.clone()).collect::<Vec<_>>();
+    assert_eq!(calls(&session), ["mean([3])"]);
+    session.key("]");
+    assert_eq!(calls(&session), ["mean([])"]);
+    session.key("[");
+    assert_eq!(calls(&session), ["mean([3])"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! How a message changes the state. Never fails: what goes wrong becomes part of the state.
 
 use super::action::{key, paste};
+use super::calls::Check;
 use super::effect::Effect;
 use super::mouse::mouse;
 use super::msg::Msg;
@@ -21,7 +22,7 @@ use crate::tui::text;
 pub fn update(state: &mut State, now: u64, msg: Msg) -> Vec<Effect> {
     state.now = state.now.max(now);
     state.expire();
-    let before = state.remembered();
+    let (before, said) = (state.remembered(), said(state));
     let mut effects = take_in(state, msg);
     effects.extend(watch::go_on(state));
     tokens::refresh(state);
@@ -29,8 +30,18 @@ pub fn update(state: &mut State, now: u64, msg: Msg) -> Vec<Effect> {
     if after != before {
         effects.push(Effect::Remember(after));
     }
+    // First of all, so that it is kept before a program ends.
+    if let Some(new) = self::said(state).filter(|new| said.is_some_and(|old| old.0 == new.0 && old != *new)) {
+        let answers = new.1.iter().map(|check| (check.call.clone(), check.right.clone())).collect();
+        effects.insert(0, Effect::Said { run: new.0, answers, job: state.job.clone() });
+    }
     state.expire();
     effects
+}
+
+/// The shown run, and what the user has said of it.
+fn said(state: &State) -> Option<(u64, Vec<Check>)> {
+    Some((state.run.as_ref()?.id, state.checks.clone()))
 }
 
 fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {

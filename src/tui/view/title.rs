@@ -148,7 +148,7 @@ mod tests {
         let mut session = on("calc.py", "add");
         let (job, when) = (Ok(session.state.job.clone()), "14:03, by served-7b".to_owned());
         let (id, events) = ("1".to_owned(), Vec::new());
-        let run = Recalled { id, at: 1, when, seed: 1, n: 2, events, job, applied: None };
+        let run = Recalled { id, at: 1, when, seed: 1, n: 2, events, job, applied: None, answers: Vec::new() };
         session.send(Msg::Resumed(Box::new(run)));
         let shown = title(&session, 80);
         assert!(shown.starts_with(" calc.py:add   next: main-1b + draft-100m  "), "{shown}");
