@@ -19,19 +19,10 @@ pub fn key(value: &Value, language: Language) -> String {
     if language == Language::Python { short_python(&python(value, 0, false)) } else { short_script(&script(value)) }
 }
 
-/// A value as Python's interpreter prints it. `None` if that is long, or has no order of its own.
+/// A value as Python's interpreter may print it; that of a set in one of its orders. `None` if that is long.
 pub fn printed(value: &Value) -> Option<String> {
     let text = python(value, 0, true);
-    (has_order(value) && text.chars().count() <= LONGEST_VALUE).then_some(text)
-}
-
-fn has_order(value: &Value) -> bool {
-    match value {
-        Value::Set(all) => all.len() < 2,
-        Value::List(all) | Value::Tuple(all) => all.iter().all(has_order),
-        Value::Dict(all) => all.iter().all(|(key, value)| has_order(key) && has_order(value)),
-        _ => true,
-    }
+    (text.chars().count() <= LONGEST_VALUE).then_some(text)
 }
 
 /// The form of a value in Python; as the interpreter prints it, if that is wished.

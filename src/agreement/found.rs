@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::typed::is_same;
 use super::vote::{Standing, Witness, tally};
-use crate::trial::{Effect, Input, Observed};
+use crate::trial::{Input, Observed};
 
 /// Inputs that a report shows.
 const MOST_SHOWN: usize = 5;
@@ -64,6 +65,11 @@ impl Agreement {
         self.standings.get(self.place(candidate)?)
     }
 
+    /// The places of the candidates that were called, those with the same code once.
+    pub fn standings(&self) -> &[Standing] {
+        &self.standings
+    }
+
     /// The candidates that were called, those with the same code together.
     pub fn witnesses(&self) -> &[Witness] {
         &self.witnesses
@@ -77,6 +83,26 @@ impl Agreement {
     /// True if some call of a candidate returned: else the inputs tell nothing.
     pub fn tells(&self) -> bool {
         self.standings.iter().any(|standing| standing.returns)
+    }
+
+    /// Returns true if all that were called do the same, as far as that can be compared.
+    pub fn is_one(&self) -> bool {
+        self.standings.iter().all(|standing| standing.group == 0)
+    }
+
+    /// A sentence's end that says why a candidate's code cannot be loaded.
+    pub fn unloaded(&self, candidate: usize) -> String {
+        let why = self.observed(candidate, 0).map_or("", |observed| observed.shown.as_str());
+        let colon = if why.is_empty() { "" } else { ": " };
+        format!("cannot be loaded{colon}{why}")
+    }
+
+    /// Returns true if candidates cannot be loaded for reasons of their own: syntax, or not all the same one.
+    pub fn differ_unloaded(&self) -> bool {
+        let broken = self.witnesses.iter().zip(&self.standings).filter(|(_, standing)| standing.is_broken);
+        let why: Vec<&str> = broken.filter_map(|(one, _)| Some(one.observed.first()?.shown.as_str())).collect();
+        let is_syntax = |why: &&str| ["SyntaxError", "IndentationError", "TabError"].iter().any(|e| why.starts_with(e));
+        why.iter().any(|one| is_syntax(one) || *one != why[0]) || why.len() == 1
     }
 
     /// The largest group in words: `5 of 8 agree`.
@@ -115,20 +141,20 @@ impl Agreement {
 
     /// The outcomes on an input, those with most votes first.
     pub fn answers(&self, input: usize) -> Vec<Answer> {
-        let mut all: Vec<(Option<(Effect, &str)>, Answer)> = Vec::new();
+        let mut all: Vec<(&Observed, Answer)> = Vec::new();
         for witness in &self.witnesses {
             let Some(observed) = witness.observed.get(input) else { continue };
-            let outcome = observed.outcome();
-            let same = all.iter_mut().find(|(other, _)| outcome.is_some() && *other == outcome);
+            let is = |other: &Observed| other.outcome() == observed.outcome() && is_same(other, observed);
+            let same = all.iter_mut().find(|(other, _)| is(other));
             if let Some((_, answer)) = same {
                 answer.votes += witness.votes;
                 answer.candidates.extend(&witness.members);
             } else {
                 let unsteady = if observed.is_unsteady { ", and another time something else" } else { "" };
                 let shown = format!("{}{unsteady}", observed.shown);
-                let (candidates, votes, is_told) = (witness.members.clone(), witness.votes, outcome.is_some());
-                let answer = Answer { shown, candidates, votes, is_told };
-                all.push((outcome, answer));
+                let is_told = observed.outcome().is_some();
+                let answer = Answer { shown, candidates: witness.members.clone(), votes: witness.votes, is_told };
+                all.push((observed, answer));
             }
         }
         let mut all: Vec<Answer> = all.into_iter().map(|(_, answer)| answer).collect();
@@ -177,6 +203,7 @@ impl Agreement {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trial::Effect;
 
     fn found() -> Agreement {
         let input = |text: &str| Input { callee: "f".to_owned(), arguments: text.to_owned(), ..Input::default() };
@@ -209,6 +236,24 @@ mod tests {
         assert_eq!((found.words().as_str(), found.candidates()), ("2 of 5 agree", 5));
         assert_eq!(found.groups(), [vec![0, 3], vec![1, 2, 5, 6], vec![4]], "two votes each, as before");
         assert_eq!(found.standing(5).map(|standing| standing.agree), Some(2));
+    }
+
+    #[test]
+    fn a_truth_value_and_a_number_are_two_answers() {
+        let returns = |key: &str, value: &str| Observed {
+            effect: Effect::Returned,
+            key: key.to_owned(),
+            shown: value.to_owned(),
+            value: Some(value.to_owned()),
+            ..Observed::default()
+        };
+        let input = Input { callee: "f".to_owned(), arguments: "2".to_owned(), result: None };
+        let all = ["1", "True", "True"].map(|value| returns("1", value));
+        let witness = |(at, one): (usize, Observed)| Witness { members: vec![at], votes: 1, observed: vec![one] };
+        let found = Agreement::of(vec![input].into(), all.into_iter().enumerate().map(witness).collect());
+        let answers: Vec<_> = found.answers(0).into_iter().map(|a| (a.shown, a.candidates)).collect();
+        assert_eq!(answers, [("True".to_owned(), vec![1, 2]), ("1".to_owned(), vec![0])]);
+        assert_eq!(found.differing(), [0]);
     }
 
     #[test]

@@ -10,20 +10,24 @@
 //! - Votes (`vote`): for each input a candidate gets the number of candidates that do the same there. Equal
 //!   candidates vote each. Those that return more of the results that the documentation states come first.
 //!   A candidate that only raises never comes before one that returns.
-//! - An answer that a person types (`typed`) is compared as an outcome: by its key (`form`).
+//! - An answer that a person types (`typed`) is compared as an outcome: by its key (`form`). As an example
+//!   (`stated`) it is written so that all candidates that give it pass.
 
 mod annotation;
 mod calls;
+mod errors;
 mod form;
 mod found;
 mod inputs;
 mod kind;
 mod mutation;
+mod stated;
 mod typed;
 mod value;
 mod vote;
 
 pub use found::{Agreement, Answer};
 pub use inputs::{are_called, inputs};
-pub use typed::{typed, words};
+pub use stated::{Example, Kind, may_iterate, stated};
+pub use typed::{is_same, typed, words};
 pub use vote::{Standing, Witness, tally};

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::errors::covers;
 use super::form::{key, printed};
 use super::value::{Value, literal};
 use crate::language::Language;
@@ -59,6 +60,39 @@ pub fn typed(text: &str, language: Language) -> Result<Observed, String> {
     }
     let printed = is_plain.then(|| printed(&value)).flatten();
     Ok(Observed { effect: Effect::Returned, key: key_of, shown: words, value: printed, ..Observed::default() })
+}
+
+/// Returns true if a call has the outcome that is right. Python's True is another answer than 1, and an error
+/// covers its kinds.
+pub fn is_same(right: &Observed, observed: &Observed) -> bool {
+    let (Some(wanted), Some(found)) = (right.outcome(), observed.outcome()) else { return false };
+    if wanted.0 == Effect::Raised && found.0 == Effect::Raised {
+        return covers(wanted.1, found.1);
+    }
+    let differ = truths(right).zip(truths(observed)).is_some_and(|(one, other)| one != other);
+    wanted == found && !differ
+}
+
+/// The places of True and False among the values of a result, in their order. `None` if it is no literal.
+fn truths(observed: &Observed) -> Option<Vec<bool>> {
+    let text = observed.value.as_deref()?;
+    let (value, _) = literal(text, Language::Python).filter(|(_, end)| *end == text.len())?;
+    let mut found = Vec::new();
+    collect(&value, &mut found);
+    // An order of its own says nothing.
+    if matches!(value, Value::Set(_) | Value::Dict(_)) {
+        found.sort_unstable();
+    }
+    Some(found)
+}
+
+/// True for a truth value and false for any other, of all that are no lists of values.
+fn collect(value: &Value, found: &mut Vec<bool>) {
+    match value {
+        Value::List(all) | Value::Tuple(all) | Value::Set(all) => all.iter().for_each(|one| collect(one, found)),
+        Value::Dict(all) => all.iter().for_each(|(_, one)| collect(one, found)),
+        one => found.push(matches!(one, Value::Bool(_))),
+    }
 }
 
 /// Words before the number of an argument that a call has changed.
@@ -149,11 +183,30 @@ mod tests {
             ("0.00001", "1e-05"),
             ("1234567.125", "1234567.125"),
             ("{'b': 1, 'a': set()}", "{'b': 1, 'a': set()}"),
+            ("{2,1}", "{1, 2}"),
         ] {
             assert_eq!(value(text).as_deref(), Some(printed), "{text}");
         }
-        assert_eq!(value("{1, 2}"), None, "a set is printed in any order");
         assert_eq!((value("None, and argument 1 is 2"), value(&format!("'{}'", "a".repeat(150)))), (None, None));
+    }
+
+    #[test]
+    fn a_truth_value_is_no_number_and_an_error_covers_its_kinds() {
+        for (right, other, is) in [
+            ("True", "True", true),
+            ("True", "1", false),
+            ("1", "True", false),
+            ("[1, True]", "[1, 1.0]", false),
+            ("{'a': True, 'b': 2}", "{'b': 2, 'a': True}", true),
+            ("2", "2.0", true),
+            ("raises LookupError", "raises KeyError: 'a'", true),
+            ("raises KeyError", "raises LookupError", false),
+            ("raises Exception", "raises Own: no", true),
+            ("raises ValueError", "'ValueError'", false),
+        ] {
+            let read = |text: &str| typed(text, Language::Python).unwrap();
+            assert_eq!(is_same(&read(right), &read(other)), is, "{right}, {other}");
+        }
     }
 
     #[test]

@@ -190,10 +190,16 @@ impl Target {
         })
     }
 
-    /// The lines of the docstring, without their indentation.
-    fn docstring_lines(&self) -> impl Iterator<Item = &str> {
+    /// The lines of the docstring, without their indentation and its quotes.
+    pub(super) fn docstring_lines(&self) -> impl Iterator<Item = &str> {
         let docstring = self.docstring.clone().and_then(|d| self.text.get(d)).unwrap_or_default();
-        docstring.lines().map(|line| line.trim_start_matches([' ', '\t', '"', '\'', 'r', 'R', 'u', 'U']))
+        let inside = docstring.trim_start_matches(['r', 'R', 'u', 'U']);
+        let quotes = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|quotes| inside.starts_with(quotes));
+        let inside = quotes.map_or(inside, |quotes| {
+            let inside = &inside[quotes.len()..];
+            inside.strip_suffix(quotes).unwrap_or(inside)
+        });
+        inside.lines().map(|line| line.trim_start_matches([' ', '\t']))
     }
 
     /// This function in a file whose bytes are now `bytes`. `None` unless it is there as it was, and once.

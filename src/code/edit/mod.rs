@@ -235,7 +235,7 @@ impl Target {
         if !out.is_empty() && !out.ends_with("\n\n") {
             out.push('\n');
         }
-        out + &whole[self.function.start..whole.len() - (self.text.len() - self.function.end)]
+        out + &whole[head..whole.len() - (self.text.len() - self.function.end)]
     }
 
     /// Where helpers stand.

@@ -70,6 +70,13 @@ fn scan(text: &str) -> Vec<Definition> {
     found
 }
 
+/// End of the head of the function that a stub begins with, after its colon and its decorators.
+pub(in crate::code) fn head_end(stub: &str) -> Option<usize> {
+    let statements = lines::statements(stub, 0);
+    let first = statements.iter().map(|statement| statement.tokens[0].start);
+    header_end(stub, first.into_iter().find(|&start| lines::defines(&stub[start..]))?)
+}
+
 /// End of the definition's head whose keyword is at `keyword`, after its colon. `None` if its line ends
 /// before a colon.
 fn header_end(text: &str, keyword: usize) -> Option<usize> {

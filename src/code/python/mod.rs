@@ -14,6 +14,7 @@ use std::collections::HashSet;
 
 use super::definition::Grammar;
 use super::rules::Rules;
+pub(super) use functions::head_end;
 
 pub(super) static RULES: Rules = Rules {
     lexicon: None,

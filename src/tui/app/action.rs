@@ -194,6 +194,7 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
         Action::Results => state.results = Some(0),
         Action::Calls => {
             let row = state.run.as_ref().map_or(0, |run| run.call);
+            state.run.iter_mut().for_each(|run| run.open_calls(true));
             (state.calls, state.answering, state.results) = (Some(row), None, None);
         }
         Action::Close => close(state),
@@ -373,4 +374,5 @@ fn close(state: &mut State) {
         return;
     }
     (state.results, state.calls) = (None, None);
+    state.run.iter_mut().for_each(|run| run.open_calls(false));
 }

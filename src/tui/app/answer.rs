@@ -45,11 +45,12 @@ pub fn typed(state: &mut State, key: Key) {
     }
 }
 
-/// Pasted text goes into the line: its first line.
+/// Pasted text goes into the line, its lines joined.
 pub fn paste(state: &mut State, text: &str) {
     if let Some(answering) = &mut state.answering {
         answering.error = None;
-        answering.text.paste(&one_line(text.lines().next().unwrap_or_default()));
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        answering.text.paste(&one_line(&lines.join(" ")));
     }
 }
 
@@ -165,10 +166,9 @@ mod tests {
     fn what_cannot_be_read_is_said_and_stays() {
         let mut session = called();
         session.key("b");
-        types(&mut session, "[1, 2\n3]");
+        types(&mut session, "[1, 2");
         session.key("enter");
         let answering = session.state.answering.clone().unwrap();
-        assert_eq!(answering.text.text(), "[1, 2", "one line");
         assert!(answering.error.unwrap().starts_with("`[1, 2` is no value that can be compared; expected a value"));
         assert!(session.state.checks.is_empty());
         session.key("]");
@@ -180,6 +180,15 @@ mod tests {
         session.key("enter");
         assert_eq!(session.state.checks[0].right.key, "[1, 2]");
         assert_eq!(session.run().id, 1, "nothing else is done meanwhile");
+    }
+
+    #[test]
+    fn lines_of_a_pasted_value_are_joined() {
+        let mut session = called();
+        session.key("b");
+        types(&mut session, "[1,\r\n    2,\n]\n");
+        session.key("enter");
+        assert_eq!(session.state.checks[0].right.key, "[1, 2]");
     }
 
     #[test]

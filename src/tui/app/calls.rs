@@ -1,13 +1,13 @@
-//! The table of calls: what the candidates do on the same inputs, which answer is right, and that as an
-//! example.
+//! The table of calls: what the candidates do on the same inputs, and which answer is right.
 
 use super::answer;
+use std::collections::HashSet;
+
 use super::effect::Effect;
-use super::refusal::refusal;
+use super::example::{self, Example, example_hint, with_stub, without_other_example};
 use super::state::State;
-use super::testing::test_all_again;
-use crate::agreement::Agreement;
-use crate::trial::{Effect as End, Observed};
+use crate::agreement::{Agreement, is_same};
+use crate::trial::Observed;
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
 use crate::untrusted::clean_line;
@@ -23,49 +23,6 @@ pub struct Check {
     pub example: Option<Example>,
 }
 
-/// An example as it was written into the stub.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Example {
-    /// Its outcome.
-    right: Observed,
-    /// The stub before it.
-    before: String,
-    /// The stub with it.
-    after: String,
-    /// Its lines in the stub, up to what follows them; empty if they were not found.
-    text: String,
-}
-
-impl Example {
-    /// A stub without the example; `None` if it is not there. Other examples may have come since, and the
-    /// user may have edited the stub.
-    fn out_of(&self, stub: &str) -> Option<String> {
-        if stub == self.after {
-            return Some(self.before.clone());
-        }
-        let at = stub.rfind(&self.text).filter(|_| !self.text.is_empty())?;
-        let (before, after) = (&stub[..at], &stub[at + self.text.len()..]);
-        let indent = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
-        // Closing quotes stand right below what is left.
-        let is_last = ["\"\"\"", "'''"].iter().any(|quotes| after.starts_with(quotes));
-        if is_last && indent.trim().is_empty() {
-            return Some(format!("{}\n{indent}{after}", before.trim_end()));
-        }
-        Some(format!("{before}{after}"))
-    }
-}
-
-/// The text of an example of so many lines that a stub has gained, with the indentation of what follows it.
-fn gained(before: &str, after: &str, lines: usize) -> Option<String> {
-    let is_same = |&(a, b): &(char, char)| a == b;
-    let same: usize = before.chars().zip(after.chars()).take_while(is_same).map(|(c, _)| c.len_utf8()).sum();
-    let new = &after[same..];
-    let new = &new[new.find(">>>")?..];
-    let end = new.match_indices('\n').nth(lines.checked_sub(1)?)?.0 + 1;
-    let indent = new[end..].len() - new[end..].trim_start_matches([' ', '\t']).len();
-    Some(new[..end + indent].to_owned())
-}
-
 impl Check {
     /// True or false if a candidate answers right or not; `None` if it was not called so.
     pub fn is_met(&self, agreement: &Agreement, candidate: usize) -> Option<bool> {
@@ -75,7 +32,7 @@ impl Check {
 
     /// Returns true if a call has the right outcome.
     pub fn is(&self, observed: &Observed) -> bool {
-        observed.outcome().is_some() && observed.outcome() == self.right.outcome()
+        is_same(&self.right, observed)
     }
 }
 
@@ -113,9 +70,17 @@ impl State {
     /// Picks the best ranked candidate that meets all checks, and with tests passed them, marked ones last.
     pub(super) fn pick_best(&mut self) {
         let has_tests = self.has_tests();
+        let candidates = self.run.as_ref().map_or(0, |run| run.candidates.len());
+        let wrong: HashSet<usize> = (0..candidates).filter(|&c| self.unmet(c).is_some()).collect();
+        if let Some(run) = self.run.as_mut().filter(|run| run.wrong != wrong) {
+            run.wrong = wrong;
+            run.rank();
+        }
         let Some(run) = self.run.as_ref().filter(|run| !run.is_live()) else { return };
+        let loads = |c: usize| run.standing(c).is_none_or(|standing| !standing.is_broken);
         let fits = |&c: &usize| {
-            (!has_tests || run.testing(c).passed()) && run.candidates[c].is_whole() && self.unmet(c).is_none()
+            let is_good = if has_tests { run.testing(c).passed() } else { loads(c) };
+            is_good && run.candidates[c].is_whole() && self.unmet(c).is_none()
         };
         // Candidates that the user has made come last.
         let pick = run.in_order().into_iter().chain(0..run.candidates.len()).find(fits);
@@ -147,11 +112,14 @@ pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect
         }
         Action::TypeAnswer => answer::open(state),
         Action::Forget => return Some(forget(state)),
-        Action::Example => return Some(example(state)),
+        Action::Example => return Some(example::write(state)),
         _ => return None,
     }
     Some(Vec::new())
 }
+
+/// Answers that have a key, and so a number.
+pub const NUMBERED: usize = 9;
 
 /// The answer of this number is right.
 fn numbered(state: &mut State, number: usize) -> Vec<Effect> {
@@ -178,19 +146,6 @@ pub(super) fn answered(state: &mut State, check: Check) -> Vec<Effect> {
     effects
 }
 
-/// The example of another answer to the call leaves the stub: it would say that the new answer is wrong.
-fn without_other_example(state: &mut State, check: &Check) -> Vec<Effect> {
-    if refusal(state, Action::Example).is_some() {
-        return Vec::new();
-    }
-    let old = state.checks.iter_mut().find(|old| old.call == check.call);
-    let example = old.and_then(|old| old.example.take_if(|example| !check.is(&example.right)));
-    match example.and_then(|example| example.out_of(&state.draft.text())) {
-        Some(stub) => with_stub(state, &stub),
-        None => Vec::new(),
-    }
-}
-
 /// A check judges all candidates at once, which is said with `more`. An example of the call stays until
 /// another is written in its place.
 fn judge(state: &mut State, mut check: Check, more: &str) {
@@ -211,18 +166,6 @@ fn judge(state: &mut State, mut check: Check, more: &str) {
         (false, _) => format!("no candidate gives {right}"),
     };
     state.say(format!("{judged}{more}{next}"));
-}
-
-/// `w makes it an example`, where that can be done and it is none yet.
-pub fn example_hint(state: &State, check: &Check) -> Option<String> {
-    let stub = state.draft.text();
-    let example = check.example.as_ref().filter(|example| example.out_of(&stub).is_some());
-    if refusal(state, Action::Example).is_some() || example.is_some_and(|example| check.is(&example.right)) {
-        return None;
-    }
-    let key = state.key_name(Context::Calls, Action::Example);
-    let instead = if example.is_some() { "the example instead" } else { "an example" };
-    Some(format!("{key} makes it {instead}"))
 }
 
 /// The selected call is no check any more, and no example.
@@ -256,86 +199,6 @@ fn forget(state: &mut State) -> Vec<Effect> {
     effects
 }
 
-/// The stub is this one, and tests all candidates.
-fn with_stub(state: &mut State, stub: &str) -> Vec<Effect> {
-    state.draft.replace(stub);
-    if let Err(why) = state.take_edit() {
-        state.fail(why.to_string());
-        return Vec::new();
-    }
-    let mut effects = vec![Effect::Use { job: state.job.clone() }];
-    effects.extend(test_all_again(state));
-    effects
-}
-
-/// Writes the answer to the selected call as an example into the stub, in the place of one of another answer
-/// to it. It is written with the candidate, and tests all of them.
-fn example(state: &mut State) -> Vec<Effect> {
-    match with_example(state) {
-        Ok(Written { call, stub, mut example }) => {
-            let effects = with_stub(state, &stub);
-            if effects.is_empty() {
-                return effects;
-            }
-            example.after = state.draft.text();
-            for check in state.checks.iter_mut().filter(|check| check.call == call) {
-                check.example = Some(example.clone());
-            }
-            let preview = state.key_name(Context::Panes, Action::Preview);
-            state.say(format!("{call} is an example now, and all are tested by it; {preview} shows it in the file"));
-            effects
-        }
-        Err(why) => {
-            state.say(why);
-            Vec::new()
-        }
-    }
-}
-
-/// An example that is to be written.
-struct Written {
-    call: String,
-    /// The stub with it.
-    stub: String,
-    example: Example,
-}
-
-/// The stub with the example of the selected call.
-fn with_example(state: &State) -> Result<Written, String> {
-    let (agreement, input) = state.agreement().zip(state.selected_call()).ok_or("nothing was called")?;
-    let call = agreement.inputs[input].text();
-    let check = state.checks.iter().find(|check| check.call == call);
-    let check = check.ok_or_else(|| format!("first say which answer to {call} is right: press its number"))?;
-    let Observed { effect, shown, value, key, .. } = &check.right;
-    // Of an error without words only the name counts.
-    let name_only = *effect == End::Raised && shown == key;
-    let call_of = if name_only { format!("{call}  # doctest: +IGNORE_EXCEPTION_DETAIL") } else { call.clone() };
-    let result = match effect {
-        End::Raised => format!("Traceback (most recent call last):\n    ...\n{shown}"),
-        _ => value.clone().ok_or("the result is too long, or has no text that an example could state")?,
-    };
-    // Nothing is printed for None.
-    let is_none = *effect == End::Returned && result == "None";
-    let (stated, result) = if is_none { (format!("{call} is None"), "True".to_owned()) } else { (call_of, result) };
-    let mut before = state.draft.text();
-    let old = check.example.as_ref().and_then(|old| Some((check.is(&old.right), old.out_of(&before)?)));
-    let edited = match old {
-        Some((true, _)) => return Err(format!("{call} is an example already")),
-        Some((false, without)) => {
-            before = without;
-            Some(state.job.edited(&before).map_err(|why| why.to_string())?)
-        }
-        None => None,
-    };
-    let job = edited.as_ref().unwrap_or(&state.job);
-    let target = job.target().ok_or("there is no function with documentation")?;
-    let stub = target.stub_with_example(&stated, &result)?;
-    let lines = stated.lines().count() + result.lines().count();
-    let text = gained(&target.stub(), &stub, lines).unwrap_or_default();
-    let example = Example { right: check.right.clone(), before, after: String::new(), text };
-    Ok(Written { call, stub, example })
-}
-
 #[cfg(test)]
 pub(in crate::tui) mod tests {
     use std::sync::Arc;
@@ -343,7 +206,6 @@ pub(in crate::tui) mod tests {
     use super::super::fixture::Session;
     use super::super::state::Question;
     use super::super::{Effect, Msg};
-    use super::{Example, gained};
     use crate::agreement::{Agreement, Witness};
     use crate::engine::Summary;
     use crate::job::{self, Job, TestsChoice};
@@ -558,23 +420,6 @@ pub(in crate::tui) mod tests {
         assert_eq!(session.state.calls, None);
         session.key("b");
         assert_eq!(session.state.calls, Some(1));
-    }
-
-    #[test]
-    fn an_example_is_found_among_others() {
-        let stub = |examples: &str| format!("def f(x):\n    \"\"\"Doc.\n\n{examples}    \"\"\"\n");
-        let one = |n: usize| format!("    >>> f({n})\n    {n}\n");
-        let (before, after) = ("def f(x):\n    \"\"\"Doc.\"\"\"\n", stub(&one(1)));
-        let text = gained(before, &after, 2).unwrap();
-        assert_eq!(text, ">>> f(1)\n    1\n    ");
-        let (before, right) = (before.to_owned(), returns("1"));
-        let example = Example { right, before: before.clone(), after: after.clone(), text };
-        assert_eq!(example.out_of(&after), Some(before.clone()));
-        assert_eq!(example.out_of(&stub(&(one(0) + &one(1)))), Some(stub(&one(0))));
-        assert_eq!(example.out_of(&stub(&(one(1) + &one(2)))), Some(stub(&one(2))));
-        assert_eq!(example.out_of(&before), None);
-        let alone = "def f(x):\n    \"\"\">>> f(1)\n    1\n    \"\"\"\n";
-        assert_eq!(gained("def f(x):\n", alone, 2).as_deref(), Some(">>> f(1)\n    1\n    "));
     }
 
     #[test]

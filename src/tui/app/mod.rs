@@ -15,6 +15,7 @@ pub mod compare;
 pub mod diff;
 pub mod draft;
 pub mod effect;
+pub mod example;
 pub mod find;
 #[cfg(test)]
 pub mod fixture;
@@ -70,6 +71,7 @@ mod tests {
             ("diff.rs", include_str!("diff.rs")),
             ("draft.rs", include_str!("draft.rs")),
             ("effect.rs", include_str!("effect.rs")),
+            ("example.rs", include_str!("example.rs")),
             ("find.rs", include_str!("find.rs")),
             ("help.rs", include_str!("help.rs")),
             ("matrix.rs", include_str!("matrix.rs")),

@@ -3,6 +3,7 @@
 use super::state::{State, While};
 use crate::engine::MAX_CANDIDATES;
 use crate::job::{Task, label};
+use crate::language::Language;
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
 
@@ -62,6 +63,10 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
         Action::TestAgain | Action::Example if state.past.is_over() => {
             let again = key(Action::Regenerate);
             format!("this run is over, so nothing of it is tested; {again} writes candidates anew")
+        }
+        Action::Example if state.job.language() != Some(Language::Python) => {
+            let language = state.job.language().map_or("other texts", Language::title);
+            format!("examples in documentation are run in Python, and not in {language}")
         }
         Action::TestAgain if !state.has_tests() => "there are no tests".to_owned(),
         Action::TestAgain if !is_ready(state) => "its tests have not ended yet".to_owned(),

@@ -50,6 +50,10 @@ pub struct Run {
     pub agreement: Option<Arc<Agreement>>,
     /// Their agreement among those that passed, if any did.
     passing: Option<Arc<Agreement>>,
+    /// Agreement that ordered the table of calls when it was opened: rows and numbers stay as they are then.
+    opened: Option<Opened>,
+    /// Candidates that give another answer than the user's.
+    pub wrong: HashSet<usize>,
     /// The candidates as their source and their agreement rank them, best first, as far as that is known.
     ranking: Vec<usize>,
     /// The row of the table of calls that was selected last.
@@ -92,6 +96,12 @@ pub struct Run {
     window: VecDeque<(u64, usize)>,
 }
 
+/// Agreement among those that passed, when the table of calls was opened.
+#[derive(Clone, Debug)]
+struct Opened {
+    passing: Option<Arc<Agreement>>,
+}
+
 impl Run {
     /// A generation that was just asked for.
     pub fn new(id: u64, seed: u64, n: usize, now: u64) -> Self {
@@ -114,6 +124,8 @@ impl Run {
             summary: None,
             agreement: None,
             passing: None,
+            opened: None,
+            wrong: HashSet::new(),
             ranking: Vec::new(),
             heard: now,
             call: 0,
@@ -253,7 +265,10 @@ impl Run {
             }
         }
         let (passed, marked) = (|c| self.testing(c).passed(), |c| self.testing(c).is_marked());
-        order_of_pick(&order, self.candidates.iter().any(|c| c.testing.is_settled()), passed, marked)
+        let is_tested = self.candidates.iter().any(|c| c.testing.is_settled());
+        let mut order = order_of_pick(&order, is_tested, passed, marked);
+        order.sort_by_key(|c| self.wrong.contains(c));
+        order
     }
 
     /// Gives the ranks, after verdicts, agreement or ranking have changed. Candidates that nothing tells
@@ -282,7 +297,14 @@ impl Run {
             let (testing, probable) = (self.testing(c), self.candidates[c].mean_logprob);
             let standing = self.standing(c).map(Standing::order);
             let copies = if probable.is_some() { 0 } else { same(c) };
-            (testing.passed(), testing.passed() && testing.is_marked(), standing, probable, copies)
+            (
+                self.wrong.contains(&c),
+                testing.passed(),
+                testing.passed() && testing.is_marked(),
+                standing,
+                probable,
+                copies,
+            )
         };
         key(one) == key(other)
     }
@@ -290,13 +312,19 @@ impl Run {
     /// The agreement that counts: where several passed, that among them.
     pub fn agreeing(&self) -> Option<&Agreement> {
         let several = self.passing.as_deref().filter(|passing| passing.candidates() > 1);
-        several.or(self.agreement.as_deref())
+        // A pass may have ended the calls before its own.
+        let is_stale = self.passing.is_none() && self.has_passed();
+        several.or_else(|| self.agreement.as_deref().filter(|_| !is_stale))
+    }
+
+    fn has_passed(&self) -> bool {
+        (0..self.candidates.len()).any(|c| self.testing(c).passed())
     }
 
     /// Nothing is known of others that do what a candidate does, or it does not count: others passed.
     pub fn is_apart(&self, candidate: usize) -> bool {
         let is_one = |passing: &Arc<Agreement>| passing.candidates() < 2 || passing.standing(candidate).is_none();
-        self.passing.as_ref().is_some_and(is_one)
+        self.passing.as_ref().map_or_else(|| self.has_passed(), is_one)
     }
 
     /// The place of a candidate among those that it agrees with.
@@ -305,10 +333,20 @@ impl Run {
         passing.or_else(|| self.agreement.as_deref()?.standing(candidate))
     }
 
+    /// The table of calls is opened, or closed: while it is open its rows and numbers stay.
+    pub fn open_calls(&mut self, is_open: bool) {
+        self.opened = is_open.then(|| Opened { passing: self.passing.clone() });
+    }
+
+    /// The agreement among those that passed, as far as it orders the table of calls.
+    fn ordering(&self) -> Option<&Agreement> {
+        self.opened.as_ref().map_or(self.passing.as_deref(), |opened| opened.passing.as_deref())
+    }
+
     /// The answers to a call: first those of most candidates that count.
     pub fn answers(&self, input: usize) -> Vec<Answer> {
         let mut all = self.agreement.as_deref().map_or_else(Vec::new, |agreement| agreement.answers(input));
-        if let Some(passing) = &self.passing {
+        if let Some(passing) = self.ordering() {
             let votes = |answer: &Answer| answer.candidates.iter().filter(|&&c| passing.standing(c).is_some()).count();
             all.sort_by_key(|answer| Reverse(votes(answer)));
         }
@@ -318,7 +356,9 @@ impl Run {
     /// The inputs that the table of calls shows: first those on which candidates that count differ, then
     /// those on which others do, else all.
     pub fn called_on(&self) -> Vec<usize> {
-        let mut rows = self.agreeing().map_or_else(Vec::new, |agreeing| agreeing.differing().to_vec());
+        let several = self.ordering().filter(|passing| passing.candidates() > 1);
+        let agreeing = several.or(self.agreement.as_deref());
+        let mut rows = agreeing.map_or_else(Vec::new, |agreeing| agreeing.differing().to_vec());
         let Some(agreement) = &self.agreement else { return rows };
         rows.extend(agreement.differing().iter().filter(|&input| !rows.contains(input)).copied().collect::<Vec<_>>());
         if rows.is_empty() { (0..agreement.inputs.len()).collect() } else { rows }

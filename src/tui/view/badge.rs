@@ -7,6 +7,7 @@ use crate::tui::app::find::Filter;
 use crate::tui::app::{Phase, Run, State, Testing};
 use crate::tui::text;
 use crate::tui::theme::Role;
+use crate::untrusted::clean_line;
 
 /// A word and what it means.
 pub struct Badge {
@@ -136,7 +137,10 @@ pub fn marks(state: &State, index: usize) -> Vec<Badge> {
     if standing.is_broken {
         // A verdict says so by itself.
         if !run.testing(index).is_settled() {
-            marks.push(badge("CANNOT BE LOADED", Role::Fail));
+            let shown = run.agreement.as_ref().and_then(|agreement| agreement.observed(index, 0)).map(|one| &one.shown);
+            let name = shown.and_then(|shown| shown.split(':').next()).filter(|name| !name.is_empty());
+            let why = name.map_or_else(String::new, |name| format!(": {}", clean_line(name, 30)));
+            marks.push(badge(format!("CANNOT BE LOADED{why}"), Role::Fail));
         }
     } else if all > 1 && agreement.tells() && !run.is_apart(index) && !has_failed {
         // Agreement is evidence, no verdict, and does not look like one.

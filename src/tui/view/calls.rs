@@ -11,7 +11,8 @@ use crate::agreement::{Agreement, Answer};
 use crate::job::label;
 use crate::tui::app::Run;
 use crate::tui::app::answer::Answering;
-use crate::tui::app::calls::{Check, example_hint};
+use crate::tui::app::calls::{Check, NUMBERED};
+use crate::tui::app::example::example_hint;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -35,20 +36,21 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     if above.is_empty() {
         return detail.draw(buf, under, look, true);
     }
-    let (inputs, agreeing) = (agreement.inputs.len(), run.agreeing().unwrap_or(agreement));
-    let differing = agreeing.differing().len();
-    let right = match differing {
-        0 => format!(" {inputs} calls, all do the same "),
-        _ => format!(" {inputs} calls, they differ on {differing} "),
+    let (inputs, agreeing) = (agreement.inputs.len(), run.agreeing());
+    let calls = if inputs == 1 { "1 call".to_owned() } else { format!("{inputs} calls") };
+    let words = agreeing.map_or_else(|| " calls ".to_owned(), |agreeing| format!(" calls: {} ", agreeing.words()));
+    let shown = agreeing.unwrap_or(agreement);
+    let right = match shown.differing().len() {
+        0 if !shown.tells() => format!(" {calls} "),
+        // Rows may show more: what those that did not pass do.
+        0 if shown.is_one() && shown.witnesses().len() < agreement.witnesses().len() => {
+            format!(" {calls}, those that passed do the same ")
+        }
+        0 if shown.is_one() => format!(" {calls}, all do the same "),
+        0 => format!(" {calls}, no results differ "),
+        differing => format!(" {calls}, they differ on {differing} "),
     };
-    rule(
-        buf,
-        area,
-        area.y,
-        look,
-        (&format!(" calls: {} ", agreeing.words()), look.style(Role::Title)),
-        (&right, look.style(Role::Muted)),
-    );
+    rule(buf, area, area.y, look, (&words, look.style(Role::Title)), (&right, look.style(Role::Muted)));
     table.draw(buf, above);
     detail.draw(buf, under, look, is_cut);
 }
@@ -158,6 +160,8 @@ impl<'a> Table<'a> {
             let (words, role) = match number {
                 Some(at) if !answers[at].is_told => ("?".to_owned(), Role::Muted),
                 Some(0) => ("1".to_owned(), Role::Muted),
+                // Two digits would run into the next column.
+                Some(at) if at >= NUMBERED => ("+".to_owned(), Role::Warn),
                 Some(at) => ((at + 1).to_string(), Role::Warn),
                 None => ("·".to_owned(), Role::Muted),
             };
@@ -215,13 +219,18 @@ impl<'a> Detail<'a> {
 
     /// Rows of all with so many lines of the call.
     fn rows(&self, lines: usize) -> usize {
-        self.others() + self.call.len().min(lines) + self.answers.len()
+        self.others() + self.call.len().min(lines) + self.offered()
+    }
+
+    /// Rows of the answers that have a number, and of the others.
+    fn offered(&self) -> usize {
+        self.answers.len().min(NUMBERED + 1)
     }
 
     /// Lines of the call in so many rows: as many as the answers leave, and a few in any case.
     fn lines(&self, rows: usize) -> Vec<String> {
         let room = rows.saturating_sub(self.others());
-        let most = room.saturating_sub(self.answers.len()).max(FEW.min(room / 2)).max(1).min(room);
+        let most = room.saturating_sub(self.offered()).max(FEW.min(room / 2)).max(1).min(room);
         let mut lines = self.call.clone();
         if lines.len() > most {
             lines.truncate(most);
@@ -261,22 +270,43 @@ impl<'a> Detail<'a> {
         if let Some((missing, row)) = self.missing().and_then(|missing| Some((missing, rows.next()?))) {
             answer(buf, row, look, ("✓ =", &missing.right.shown, "no candidate"), Role::Pick);
         }
-        for (row, (at, one)) in rows.zip(self.answers.iter().enumerate()) {
+        let texts = apart(&self.answers, usize::from(area.width / 2));
+        for ((at, one), row) in self.answers.iter().enumerate().take(NUMBERED).zip(rows.by_ref()) {
             let names = one.candidates.iter().map(|&c| label(c)).collect::<Vec<_>>().join(" ");
             let (mark, role) = match (check, self.is_right[at]) {
                 (Some(_), true) => ("✓", Role::Pick),
                 (Some(_), false) => ("✗", Role::Fail),
                 (None, _) => (" ", Role::Hint),
             };
-            answer(buf, row, look, (&format!("{mark} {}", at + 1), &one.shown, &names), role);
+            answer(buf, row, look, (&format!("{mark} {}", at + 1), &texts[at], &names), role);
+        }
+        if let Some(row) = rows.next().filter(|_| self.answers.len() > NUMBERED) {
+            let more =
+                format!("     and {} more: {} types one", self.answers.len() - NUMBERED, key(Action::TypeAnswer));
+            put(buf, row, row.x, row.y, &more, look.style(Role::Muted));
         }
     }
+}
+
+/// The texts of answers. Where some are the same in so many columns, those begin near their first difference.
+fn apart(answers: &[Answer], columns: usize) -> Vec<String> {
+    let texts: Vec<Vec<char>> = answers.iter().map(|answer| text::one_line(&answer.shown).chars().collect()).collect();
+    let one = |(at, own): (usize, &Vec<char>)| {
+        let same = |other: &Vec<char>| own.iter().zip(other).take_while(|(a, b)| a == b).count();
+        let others = texts.iter().enumerate().filter(|(other, text)| *other != at && *text != own);
+        let most = others.map(|(_, other)| same(other)).max().unwrap_or(0);
+        // Some of what they share stays, to be recognised by.
+        let from = if most + 8 < columns { 0 } else { most.saturating_sub(12) };
+        let mark = if from > 0 { "…" } else { "" };
+        format!("{mark}{}", own[from..].iter().collect::<String>())
+    };
+    texts.iter().enumerate().map(one).collect()
 }
 
 /// `1: 0  2: ValueError`, each cut to its share where all do not fit; empty where that is too little.
 fn answers_in(answers: &[Answer], columns: usize) -> String {
     let within = |most: usize| {
-        let words = answers.iter().map(|answer| text::fit(&text::one_line(&answer.shown), most));
+        let words = answers.iter().take(NUMBERED).map(|answer| text::fit(&text::one_line(&answer.shown), most));
         (1..).zip(words).map(|(number, words)| format!("{number}: {words}")).collect::<Vec<_>>().join("  ")
     };
     let all = within(columns);
@@ -348,6 +378,31 @@ mod tests {
         let answers = &shown[asked + 4..asked + 10];
         assert!(answers[0].starts_with("  1  [1, 1]") && answers[0].ends_with("A B E"), "{answers:?}");
         assert!(answers[5].starts_with("  6  [6, 6]") && answers[5].ends_with('H'), "{answers:?}");
+    }
+
+    #[test]
+    fn answers_beyond_the_keys_are_counted() {
+        let input = Input { callee: "eight".to_owned(), arguments: "1".to_owned(), result: None };
+        let witness = |c: usize| Witness { members: vec![c], votes: 1, observed: vec![returns(&c.to_string())] };
+        let bodies: Vec<String> = (0..12).map(body).collect();
+        let mut session = called_as(&bodies, Agreement::of(vec![input].into(), (0..12).map(witness).collect()));
+        session.key("b");
+        let shown = table(&mut session, 80, 30);
+        let row = shown.iter().find(|line| line.starts_with("> eight(1)")).unwrap();
+        assert!(row.ends_with(" 1 2 3 4 5 6 7 8 9 + + +"), "{row}");
+        assert!(shown.iter().any(|line| line.trim() == "and 3 more: = types one"), "{shown:?}");
+    }
+
+    #[test]
+    fn answers_that_differ_at_their_end_are_told_apart() {
+        let long = |end: &str| format!("[{}{end}]", "1, ".repeat(40));
+        let answer = |end: &str| Answer { shown: long(end), candidates: vec![0], votes: 1, is_told: true };
+        let texts = apart(&[answer("2"), answer("3")], 40);
+        assert!(texts[0].starts_with("…1, 1, ") && texts[0].ends_with("2]") && texts[0].len() < 40, "{texts:?}");
+        assert!(texts[1].ends_with("3]") && texts[0] != texts[1]);
+        let short = |text: &str| Answer { shown: text.to_owned(), ..answer("") };
+        assert_eq!(apart(&[short("12"), short("13")], 40), ["12", "13"]);
+        assert_eq!(apart(&[answer("2"), answer("2")], 40)[0], long("2"), "they are the same");
     }
 
     #[test]
