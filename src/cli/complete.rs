@@ -16,11 +16,12 @@ use super::progress::Progress;
 use super::report::table;
 use super::session::{Session, check_tests, consent, on_interrupt};
 use super::tui::print_code;
+use crate::agreement::Agreement;
 use crate::code::{Applied, Target, TargetSpec};
 use crate::engine::GenerateOptions;
 use crate::files;
 use crate::history::{Head, HistoryError, Recorder};
-use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Report, Rounds, Run, Task, TestsChoice, TrialPool};
+use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Report, Rounds, Run, Task, TestsChoice, TrialPool, label};
 use crate::model::Model;
 use crate::options::Settings;
 use crate::source::{self, Prompt, Request, SourceInfo, Window};
@@ -200,12 +201,26 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             drop(apply(target, (c, &report.candidates[c].text), &session, recorder.as_ref())?);
         }
         (None, Some(Target { path: Some(path), .. })) if args.apply => {
-            let why = if job.has_tests() { "no candidate passed" } else { "no candidate was finished" };
-            say(&(framed(&format!("bass-tui: {why}: {} is as it was", path.display())) + "\n"));
+            say(&(framed(&format!("bass-tui: {}: {} is as it was", none_picked(&job, &report), path.display())) + "\n"));
         }
+        (None, _) if !job.has_tests() => say(&(framed(&format!("bass-tui: {}", none_picked(&job, &report))) + "\n")),
         _ => {}
     }
     Ok(if picked.is_none() { NOTHING_PASSED } else { 0 })
+}
+
+/// Why no candidate was picked.
+pub(super) fn none_picked(job: &Job, report: &Report) -> String {
+    let is_broken = |agreement: &Agreement, c: usize| agreement.standing(c).is_some_and(|standing| standing.is_broken);
+    let broken = report.agreement.as_ref().and_then(|agreement| {
+        let first = report.summary.ranking.iter().find(|&&c| is_broken(agreement, c))?;
+        Some(format!("no candidate can be loaded ({} {})", label(*first), agreement.unloaded(*first)))
+    });
+    match broken {
+        _ if job.has_tests() => "no candidate passed".to_owned(),
+        Some(why) => why,
+        None => "no candidate was finished".to_owned(),
+    }
 }
 
 /// Prints the prompt of the main model, without loading its weights.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use super::output::number;
 use crate::agreement::Agreement;
 use crate::job::{Report, label};
 use crate::source::FinishReason;
@@ -81,8 +82,11 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
 /// The agreement that counts: where some passed, that among several of them.
 fn counted(report: &Report) -> Option<Cow<'_, Agreement>> {
     let all = report.agreement.as_deref()?;
-    match all.among(|c| report.candidates.get(c).is_some_and(|candidate| candidate.verdict.status == Status::Passed)) {
+    let passed = |c: usize| report.candidates.get(c).is_some_and(|one| one.verdict.status == Status::Passed);
+    match all.among(passed) {
         Some(passing) => (passing.candidates() > 1).then_some(Cow::Owned(passing)),
+        // A pass may have ended the calls before its own.
+        None if (0..report.candidates.len()).any(passed) => None,
         None => Some(Cow::Borrowed(all)),
     }
 }
@@ -90,7 +94,7 @@ fn counted(report: &Report) -> Option<Cow<'_, Agreement>> {
 /// How many candidates do what this one does, in words.
 fn agreeing(agreement: &Agreement, candidate: usize) -> String {
     match agreement.standing(candidate) {
-        Some(standing) if standing.is_broken => "cannot be loaded".to_owned(),
+        Some(standing) if standing.is_broken => agreement.unloaded(candidate),
         Some(standing) if agreement.tells() && standing.agree > 1 => format!("{} agree", standing.agree),
         Some(_) if agreement.tells() => "alone".to_owned(),
         _ => String::new(),
@@ -99,12 +103,13 @@ fn agreeing(agreement: &Agreement, candidate: usize) -> String {
 
 /// A line on what candidates agree, and on what input they differ.
 fn told_apart(agreement: &Agreement) -> String {
-    let inputs = agreement.inputs.len();
+    let inputs = number(agreement.inputs.len(), "input");
     if !agreement.tells() {
-        return format!("agreement says nothing on {inputs} inputs: {}\n", agreement.words());
+        return format!("agreement says nothing on {inputs}: {}\n", agreement.words());
     }
     let Some(input) = agreement.telling() else {
-        return format!("on {inputs} inputs all that were called do the same\n");
+        let what = if agreement.is_one() { "all that were called do the same" } else { "no results differ" };
+        return format!("on {inputs} {what}\n");
     };
     let named = |candidates: &[usize]| candidates.iter().map(|&c| label(c)).collect::<Vec<_>>().join(" ");
     let answers = agreement.answers(input);
@@ -112,7 +117,7 @@ fn told_apart(agreement: &Agreement) -> String {
         answers.iter().map(|answer| format!("{} ({})", clean_line(&answer.shown, 60), named(&answer.candidates)));
     let call = clean_line(&agreement.inputs[input].text(), 80);
     let differing = agreement.differing().len();
-    format!("they differ on {differing} of {inputs} inputs: {call} gives {}\n", answers.collect::<Vec<_>>().join(", "))
+    format!("they differ on {differing} of {inputs}: {call} gives {}\n", answers.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -180,7 +185,7 @@ mod tests {
         }
         let two = said(&report);
         assert_eq!((two.matches("alone; PASS").count(), two.matches("agree").count()), (2, 0), "{two}");
-        assert!(two.contains("they differ on 1 of 1 inputs") && two.contains("(A)") && !two.contains("D)"), "{two}");
+        assert!(two.contains("they differ on 1 of 1 input:") && two.contains("(A)") && !two.contains("D)"), "{two}");
         report.candidates[2].verdict.status = Status::Failed;
         let one = said(&report);
         assert!(!one.contains("agree") && !one.contains("differ") && !one.contains("alone"), "{one}");

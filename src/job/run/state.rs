@@ -176,13 +176,17 @@ impl State {
         true
     }
 
-    /// Goes on with another round where none has passed and that may help.
-    fn goes_on(&mut self) -> bool {
+    /// Another round may be written that nobody asked for.
+    fn may_go_on(&self) -> bool {
         let may = self.rounds.as_ref().is_some_and(|rounds| self.round < rounds.most);
         // Who gives so much time means all of it.
         let may = may && self.first.options.time_budget.is_none();
-        let is_ended = self.stopped || self.untested || self.sink.is_none();
-        if !may || is_ended || !self.task.has_tests() || self.slots.iter().any(|slot| slot.passed) {
+        may && !(self.stopped || self.untested || self.sink.is_none())
+    }
+
+    /// Goes on with another round where none has passed and that may help.
+    fn goes_on(&mut self) -> bool {
+        if !self.may_go_on() || !self.task.has_tests() || self.slots.iter().any(|slot| slot.passed) {
             return false;
         }
         // Tests that could not run say nothing about candidates.
@@ -463,6 +467,21 @@ impl State {
         self.settle();
     }
 
+    /// It is known that the code of a candidate cannot be loaded.
+    fn is_unloaded(&self, candidate: usize) -> bool {
+        let standing = self.agreement.as_ref().and_then(|agreement| agreement.standing(candidate));
+        standing.is_some_and(|standing| standing.is_broken)
+    }
+
+    /// Goes on with another round where there are no tests and no candidate can be loaded.
+    fn replaces_unloaded(&mut self) -> bool {
+        let mut whole = (0..self.slots.len()).filter(|&c| !self.is_cut(c)).peekable();
+        let none_loads = whole.peek().is_some() && whole.all(|c| self.is_unloaded(c));
+        // Else it is the file around them that cannot be loaded.
+        let is_theirs = self.agreement.as_ref().is_some_and(|agreement| agreement.differ_unloaded());
+        none_loads && is_theirs && !self.task.has_tests() && self.may_go_on() && self.more()
+    }
+
     /// Returns true if a candidate without marks has passed.
     fn has_passed(&self) -> bool {
         self.first_pass.is_some_and(|first| !self.slots[first].marked)
@@ -497,28 +516,16 @@ impl State {
             let calls = self.slots.iter_mut().filter_map(|slot| slot.calls.take());
             calls.for_each(|cancel| cancel.store(true, Ordering::Relaxed));
         }
-        if self.slots.iter().any(|slot| slot.calls.is_some()) {
+        if self.slots.iter().any(|slot| slot.calls.is_some()) || self.replaces_unloaded() {
             return;
         }
-        // Without probabilities the best candidate is the most frequent one.
-        if self.candidates.iter().all(|c| c.mean_logprob.is_none()) {
-            let origin = |(c, slot): (usize, &Slot)| slot.origin.unwrap_or(c);
-            let votes = crate::job::frequencies(&self.slots.iter().enumerate().map(origin).collect::<Vec<_>>());
-            summary.ranking.sort_by_key(|&c| (self.is_cut(c), Reverse(votes.get(c).copied().unwrap_or(0))));
-        }
-        // Where some passed, they agree among themselves.
-        let passed = |c: usize| self.slots[self.slots[c].origin.unwrap_or(c)].passed;
-        let passed = self.agreement.as_ref().and_then(|agreement| agreement.among(passed));
-        for agreement in self.agreement.as_deref().into_iter().chain(passed.as_ref()) {
-            let standing = |c: usize| agreement.standing(c).map(Standing::order);
-            summary.ranking.sort_by_key(|&c| (self.is_cut(c), Reverse(standing(c))));
-        }
-        summary.ranking.sort_by_key(|&c| self.cut_off.contains(&c));
-        // A candidate that was cut has no key.
-        let whole = |c: &usize| self.slots.get(*c).is_some_and(|slot| slot.key.is_some());
+        self.rank(&mut summary);
+        // A candidate that was cut has no key; without tests one that cannot be loaded is no pick.
+        let has_tests = self.task.has_tests();
+        let fits = |c: &usize| !self.is_cut(*c) && (has_tests || !self.is_unloaded(*c));
         // Candidates that the user has made come last: they have no probability.
         let made = (0..self.candidates.len()).filter(|c| !summary.ranking.contains(c));
-        let order: Vec<usize> = summary.ranking.iter().copied().chain(made).filter(whole).collect();
+        let order: Vec<usize> = summary.ranking.iter().copied().chain(made).filter(fits).collect();
         self.pick(Some(&order));
         let mut candidates = self.candidates.clone();
         for (c, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.key.is_some()) {
@@ -533,5 +540,26 @@ impl State {
             picked: self.picked,
             agreement: self.agreement.clone(),
         })));
+    }
+
+    /// Ranks the candidates: those that came to their end first, then those that passed, then by agreement.
+    fn rank(&self, summary: &mut Summary) {
+        // Without probabilities the best candidate is the most frequent one.
+        if self.candidates.iter().all(|c| c.mean_logprob.is_none()) {
+            let origin = |(c, slot): (usize, &Slot)| slot.origin.unwrap_or(c);
+            let votes = crate::job::frequencies(&self.slots.iter().enumerate().map(origin).collect::<Vec<_>>());
+            summary.ranking.sort_by_key(|&c| (self.is_cut(c), Reverse(votes.get(c).copied().unwrap_or(0))));
+        }
+        // Where some passed, they agree among themselves.
+        let slot = |c: usize| &self.slots[self.slots[c].origin.unwrap_or(c)];
+        let (passed, marked) = (|c: usize| slot(c).passed, |c: usize| slot(c).marked);
+        let passing = self.agreement.as_ref().and_then(|agreement| agreement.among(passed));
+        for agreement in self.agreement.as_deref().into_iter().chain(passing.as_ref()) {
+            let standing = |c: usize| agreement.standing(c).map(Standing::order);
+            summary.ranking.sort_by_key(|&c| Reverse(standing(c)));
+        }
+        let has_tests = self.task.has_tests();
+        summary.ranking = crate::job::order_of_pick(&summary.ranking, has_tests, passed, marked);
+        summary.ranking.sort_by_key(|&c| (self.is_cut(c), self.cut_off.contains(&c)));
     }
 }

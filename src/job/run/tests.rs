@@ -1,5 +1,7 @@
 //! Runs over scripted sources and judges.
 
+mod unloaded;
+
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -233,6 +235,8 @@ fn the_first_pass_is_told_and_then_the_best_in_every_order() {
             let best = (0..3).find(|&c| passes(c));
             assert_eq!(picks.first().copied().flatten(), first, "{order:?} {passing:03b}");
             assert_eq!((outcome.picked, picks.last().copied().flatten()), (best, best), "{order:?} {passing:03b}");
+            let passed = outcome.summary.ranking.iter().take_while(|&&c| passes(c)).count();
+            assert_eq!(passed, passing.count_ones() as usize, "those that passed rank first: {passing:03b}");
         }
     }
 }
@@ -252,7 +256,9 @@ fn a_marked_pass_is_the_pick_only_while_no_other_passed() {
             let (_run, events) = start(&Ordered(order), &pool, ask);
             let outcome = outcome(&events);
             assert_eq!(outcome.picked, Some(expected), "{order:?} {marks:?}");
-            assert_eq!(outcome.summary.ranking, [0, 1, 2], "the ranking is by probability alone");
+            // The others by probability, marked ones last.
+            let first = outcome.summary.ranking[0];
+            assert_eq!(first, expected, "{order:?} {marks:?}");
         }
     }
 }
