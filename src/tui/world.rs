@@ -27,7 +27,7 @@ use crate::files;
 use crate::history::{self, History};
 use crate::job::{Ask, Job, Judge, Rounds, Run, TrialPool, fault};
 use crate::source::{Request, Source, Told};
-use crate::trial::Limits;
+use crate::trial::{Limits, Observed};
 
 /// Models and what runs the tests.
 pub type Opened = (Arc<dyn Source>, TrialPool);
@@ -323,15 +323,7 @@ impl World {
                     let _ = sender.send(Incoming::App(Msg::Edited { run, candidate, result }));
                 }));
             }
-            Effect::SavePatch { run, text } => {
-                let job = self.job_of(run);
-                let none = || "there is no file that a patch could change".to_owned();
-                let saved = job
-                    .target()
-                    .ok_or_else(none)
-                    .and_then(|target| target.save_patch(&text, Path::new(".")).map_err(|why| why.to_string()));
-                self.tell(Msg::Saved(saved.map(|path| path.display().to_string())));
-            }
+            Effect::SavePatch { run, text } => self.save_patch(run, &text),
             Effect::CancelTests { run } => self.run(run).into_iter().for_each(Run::stop_tests),
             Effect::AllowUnprotected => self.opened.iter().for_each(|(_, pool)| pool.allow_unprotected()),
             Effect::Apply { run, candidate, text } => {
@@ -354,10 +346,7 @@ impl World {
             }
             Effect::Recall { job } => self.recall(job),
             Effect::Belongs { run, job, kept } => self.keeping.belongs(run, job, kept),
-            Effect::Said { run, answers, job } => {
-                let failed = self.keeping.said(run, &answers, &job);
-                self.fault(failed);
-            }
+            Effect::Said { run, answers, job } => self.said(run, &answers, &job),
             Effect::Shown { run } => self.shown = Some(run),
             Effect::Scan { scan, file } => self.targets.scan(scan, file, &self.sender),
             Effect::StopScan => self.targets.stop(),
@@ -587,6 +576,19 @@ impl World {
             self.applied = Some((run, applied));
         }
         Some(recalled)
+    }
+
+    fn save_patch(&self, run: u64, text: &str) {
+        let job = self.job_of(run);
+        let target = job.target().ok_or_else(|| "there is no file that a patch could change".to_owned());
+        let saved = target.and_then(|target| target.save_patch(text, Path::new(".")).map_err(|why| why.to_string()));
+        self.tell(Msg::Saved(saved.map(|path| path.display().to_string())));
+    }
+
+    /// The user has said that these answers are right.
+    fn said(&mut self, run: u64, answers: &[(String, Observed)], job: &Job) {
+        let failed = self.keeping.said(run, answers, job);
+        self.fault(failed);
     }
 
     fn apply(&mut self, run: u64, candidate: usize, text: &str) -> Result<String, CodeError> {
