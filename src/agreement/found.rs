@@ -44,7 +44,7 @@ impl Agreement {
         let kinds = |input: usize| this.answers(input).iter().filter(|answer| answer.is_told).count();
         let kinds: Vec<usize> = (0..this.inputs.len()).map(kinds).collect();
         this.differing = (0..kinds.len()).filter(|&input| kinds[input] > 1).collect();
-        this.differing.sort_by_key(|&input| (Reverse(kinds[input]), this.inputs[input].arguments.len()));
+        this.differing.sort_by_key(|&input| (Reverse(kinds[input]), this.inputs[input].text().len()));
         this
     }
 
@@ -179,7 +179,7 @@ impl Agreement {
             let (a, b) = (outcome(first, *input), outcome(second, *input));
             a.is_some() && b.is_some() && a != b
         };
-        let shortest = (0..self.inputs.len()).filter(differs).min_by_key(|input| self.inputs[*input].arguments.len());
+        let shortest = (0..self.inputs.len()).filter(differs).min_by_key(|input| self.inputs[*input].text().len());
         shortest.or_else(|| self.differing().first().copied())
     }
 
@@ -247,7 +247,7 @@ mod tests {
             value: Some(value.to_owned()),
             ..Observed::default()
         };
-        let input = Input { callee: "f".to_owned(), arguments: "2".to_owned(), result: None };
+        let input = Input { callee: "f".to_owned(), arguments: "2".to_owned(), ..Input::default() };
         let all = ["1", "True", "True"].map(|value| returns("1", value));
         let witness = |(at, one): (usize, Observed)| Witness { members: vec![at], votes: 1, observed: vec![one] };
         let found = Agreement::of(vec![input].into(), all.into_iter().enumerate().map(witness).collect());

@@ -72,6 +72,11 @@ pub(super) fn without_other_example(state: &mut State, check: &Check) -> Vec<Eff
 pub fn example_hint(state: &State, check: &Check) -> Option<String> {
     let stub = state.draft.text();
     let example = check.example.as_ref().filter(|example| example.out_of(&stub).is_some());
+    let input =
+        state.agreement().and_then(|agreement| agreement.inputs.iter().find(|input| input.text() == check.call));
+    if input.is_some_and(|input| !input.is_code()) {
+        return None;
+    }
     if refusal(state, Action::Example).is_some() || example.is_some_and(|example| check.is(&example.right)) {
         return None;
     }
@@ -128,6 +133,9 @@ struct Written {
 fn with_example(state: &State) -> Result<Written, String> {
     let (agreement, input) = state.agreement().zip(state.selected_call()).ok_or("nothing was called")?;
     let call = agreement.inputs[input].text();
+    if !agreement.inputs[input].is_code() {
+        return Err("an example states one call, and these are two on one object".to_owned());
+    }
     let check = state.checks.iter().find(|check| check.call == call);
     let check = check.ok_or_else(|| format!("first say which answer to {call} is right: press its number"))?;
     let mut before = state.draft.text();

@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn answers_beyond_the_keys_are_counted() {
-        let input = Input { callee: "eight".to_owned(), arguments: "1".to_owned(), result: None };
+        let input = Input { callee: "eight".to_owned(), arguments: "1".to_owned(), ..Input::default() };
         let witness = |c: usize| Witness { members: vec![c], votes: 1, observed: vec![returns(&c.to_string())] };
         let bodies: Vec<String> = (0..12).map(body).collect();
         let mut session = called_as(&bodies, Agreement::of(vec![input].into(), (0..12).map(witness).collect()));
