@@ -190,4 +190,37 @@ mod tests {
         let one = said(&report);
         assert!(!one.contains("agree") && !one.contains("differ") && !one.contains("alone"), "{one}");
     }
+
+    #[test]
+    fn agreement_says_no_more_than_was_called() {
+        let observed = |effect, key: &str| Observed { effect, key: key.to_owned(), ..Observed::default() };
+        let witness = |member: usize, effect, key: &str| Witness {
+            members: vec![member],
+            votes: 1,
+            observed: vec![observed(effect, key)],
+        };
+        let input = Input { callee: "f".to_owned(), arguments: "1".to_owned(), result: None };
+        let agreement = |all: Vec<Witness>| Some(Agreement::of(vec![input.clone()].into(), all).into());
+        let mut report = Report {
+            info: SourceInfo::default(),
+            seed: 0,
+            candidates: (0..2).map(Candidate::new).collect(),
+            summary: Summary { ranking: vec![1, 0], ..Summary::default() },
+            picked: Some(1),
+            agreement: agreement(vec![witness(0, Effect::Unloaded, "")]),
+        };
+        assert!(table(&report, Some("sandboxed")).contains("on 1 input: none can be loaded"));
+        // The pass of the other one has ended its calls.
+        report.candidates[1].verdict.status = Status::Passed;
+        let said = table(&report, Some("sandboxed"));
+        assert!(!said.contains("loaded") && said.contains("PASS"), "{said}");
+        report.candidates[1].verdict.status = Status::Failed;
+        for (late, words) in
+            [(Effect::Late, "on 1 input no results differ"), (Effect::Returned, "all that were called")]
+        {
+            report.agreement = agreement(vec![witness(0, Effect::Returned, "1"), witness(1, late, "1")]);
+            let said = table(&report, Some("sandboxed"));
+            assert!(said.contains(words), "{said}");
+        }
+    }
 }

@@ -47,6 +47,8 @@ fn eight_candidates_of_a_server_come_with_their_verdicts() {
         if isolated() {
             let (passed, failed) = ("passed", "failed");
             assert_eq!(status, [failed, failed, passed, failed, passed, passed, "error", failed], "{what}");
+            let ranking: Vec<u64> = report["ranking"].as_array().unwrap().iter().filter_map(|c| c.as_u64()).collect();
+            assert!(ranking[..3].iter().all(|c| [2, 4, 5].contains(c)), "those that passed rank first: {what}");
         }
         assert_eq!(candidates(&report)[0]["text"], "    return x\n", "ends with its function: {what}");
         assert_eq!(candidates(&report)[5]["duplicate_of"], 4, "{what}");
@@ -152,6 +154,28 @@ fn a_server_that_cannot_be_used_is_a_sentence() {
     with(&server.address, &["--server-model", "big"]).refused(2, &["has no model big; it has tiny-coder"]);
     let closed = Server::good(Model { key: Some("k".to_owned()), ..Model::new(&BODIES) });
     with(&closed.address, &[]).refused(2, &["answers 401", "BASS_TUI_SERVER_KEY"]);
+}
+
+#[test]
+fn code_that_cannot_be_loaded_is_neither_picked_nor_written() {
+    let world = World::new();
+    if !isolated() {
+        return;
+    }
+    let text = "def twice(x):\n    \"\"\"Twice x.\"\"\"\n    pass\n";
+    let file = world.file("a.py", text);
+    let of = |bodies: &[&str]| {
+        let server = Server::good(Model::new(bodies));
+        let args = ["complete", "--file", &format!("{file}:twice"), "--server", &server.address];
+        run(&world, &[&args[..], &["-n", "2", "--rounds", "2", "--apply"]].concat(), None)
+    };
+    let done = of(&["    return (x\n", "    return x +\n"]).code(1);
+    assert!(done.err.contains("cannot be loaded: SyntaxError"), "{}", done.err);
+    assert!(done.err.contains("no candidate can be loaded (") && done.err.contains("is as it was"), "{}", done.err);
+    assert_eq!((std::fs::read_to_string(&file).unwrap().as_str(), done.out.as_str()), (text, ""));
+    // One that can be is.
+    of(&["    return (x\n", "    return 2 * x\n"]).code(0);
+    assert!(std::fs::read_to_string(&file).unwrap().ends_with("    return 2 * x\n"));
 }
 
 #[test]

@@ -333,7 +333,7 @@ mod tests {
     use super::super::scenes::{draw, text};
     use super::*;
     use crate::agreement::Witness;
-    use crate::trial::Input;
+    use crate::trial::{Effect, Input, Observed, Status};
     use crate::tui::app::Msg;
     use crate::tui::app::calls::tests::{called, called_as, returns};
     use crate::tui::app::fixture::{Session, body};
@@ -378,6 +378,31 @@ mod tests {
         let answers = &shown[asked + 4..asked + 10];
         assert!(answers[0].starts_with("  1  [1, 1]") && answers[0].ends_with("A B E"), "{answers:?}");
         assert!(answers[5].starts_with("  6  [6, 6]") && answers[5].ends_with('H'), "{answers:?}");
+    }
+
+    #[test]
+    fn the_title_says_no_more_than_its_rows() {
+        let title = |session: &mut Session| {
+            if session.state.calls.is_none() {
+                session.key("b");
+            }
+            table(session, 80, 24).into_iter().find(|line| line.contains("─ calls")).unwrap()
+        };
+        let mut session = called();
+        assert!(title(&mut session).contains(" 3 calls, they differ on 1 "));
+        session.key("1");
+        session.key("w");
+        for (candidate, status) in [(0, Status::Passed), (1, Status::Passed), (2, Status::Failed)] {
+            session.verdict(candidate, status, "");
+        }
+        assert!(title(&mut session).contains("those that passed do the same"), "others differ in the rows");
+        let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), result: None };
+        let late = Observed { effect: Effect::Late, ..returns("late") };
+        let witness = |c, observed: Observed| Witness { members: vec![c], votes: 1, observed: vec![observed; 2] };
+        let all = vec![witness(0, returns("1")), witness(1, late)];
+        let inputs: Vec<Input> = ["[1]", "[2]"].map(input).into();
+        let mut session = called_as(&[body(0), body(1)], Agreement::of(inputs.into(), all));
+        assert!(title(&mut session).contains(" 2 calls, no results differ "));
     }
 
     #[test]
