@@ -47,7 +47,8 @@ fn eight_candidates_of_a_server_come_with_their_verdicts() {
         if isolated() {
             let (passed, failed) = ("passed", "failed");
             assert_eq!(status, [failed, failed, passed, failed, passed, passed, "error", failed], "{what}");
-            let ranking: Vec<u64> = report["ranking"].as_array().unwrap().iter().filter_map(|c| c.as_u64()).collect();
+            let ranking: Vec<u64> =
+                report["ranking"].as_array().unwrap().iter().filter_map(serde_json::Value::as_u64).collect();
             assert!(ranking[..3].iter().all(|c| [2, 4, 5].contains(c)), "those that passed rank first: {what}");
         }
         assert_eq!(candidates(&report)[0]["text"], "    return x\n", "ends with its function: {what}");
