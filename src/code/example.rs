@@ -51,7 +51,7 @@ impl Target {
         head_end(&stub).map_or_else(String::new, |end| stub[..end].to_owned())
     }
 
-    /// The examples of the docstring: what is typed, and the lines that are printed, without their indentation.
+    /// Examples of the docstring: the source, and the lines that are printed, without their indentation.
     pub fn examples(&self) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = Vec::new();
         let mut is_open = false;

@@ -112,7 +112,7 @@ fn what_candidates_agree_on_is_told_again_as_it_was_last() {
     assert_eq!(events.iter().filter_map(told).collect::<Vec<_>>(), ["2 of 2 agree"]);
 }
 
-/// What the user has said comes back, and the prompt with its examples.
+/// Answers of the user come back, and the prompt with its examples.
 #[test]
 fn answers_are_kept_with_the_prompt_that_has_their_examples() {
     let (_folder, history) = history();

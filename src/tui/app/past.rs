@@ -121,7 +121,7 @@ pub fn begin(state: &mut State, run: Run) {
     if let (Some(at), Some(mut old)) = (state.past.at, state.run.take()) {
         close(&mut old, &state.past.slots[at].job, state.now);
         state.past.slots[at].parked = Some(old);
-        // What was said of a kept run judges the new one, too.
+        // Answers to a kept run judge the new one, too.
         let checks = &state.checks;
         state.past.slots[at].checks.iter_mut().for_each(|kept| kept.clone_from(checks));
     }
