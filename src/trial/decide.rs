@@ -31,7 +31,12 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
         ((Status::Passed, _), Some(what)) => (Status::Tampered, format!("the code changed {what}")),
         (found, _) => found,
     };
-    let failed = (status == Status::Failed).then(|| first_failure(evidence)).flatten();
+    let of_report = || first_failure(evidence).map(|test| (test.name.clone(), test.why.clone()));
+    let failed = match &evidence.failure {
+        _ if status != Status::Failed => None,
+        Some(Failure::Test { name, why }) => Some((name.clone(), why.clone())),
+        _ => of_report(),
+    };
     let message = if remark.is_empty() { message } else { format!("{message} ({remark})") };
     Ok(Verdict {
         status,
@@ -42,7 +47,7 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
             marks: Vec::new(),
             checks: checks(report),
         }),
-        failed: failed.map(|test| (test.name.clone(), test.why.clone())),
+        failed,
         is_unheard: evidence.missing.is_some(),
         noticed: evidence.noticed,
         ..Verdict::not_run(&message)
@@ -110,8 +115,10 @@ fn early_end(ended: Ended) -> String {
 fn of_report(evidence: &Evidence) -> (Status, String) {
     let ended = evidence.run.ended;
     // A failure needs no proof.
-    if let Some(Failure::Said(why)) = &evidence.failure {
-        return (Status::Failed, why.clone());
+    match &evidence.failure {
+        Some(Failure::Said(why)) => return (Status::Failed, why.clone()),
+        Some(Failure::Test { name, why }) => return (Status::Failed, format!("{name}: {why}")),
+        Some(Failure::Reported) | None => {}
     }
     let is_done = ended == Ended::Exited(0) || evidence.failure.is_some();
     match &evidence.report {
@@ -186,7 +193,7 @@ fn of_tests(evidence: &Evidence, tests: &[TestEnd], is_whole: bool) -> (Status, 
     for name in &evidence.wanted {
         match ended.get(name) {
             None if is_renamed(name) => {}
-            None => return (Status::Failed, format!("{name} was not run: it is there without the candidate")),
+            None => return (Status::Failed, format!("{name} ran without the candidate, but not with it")),
             Some(Outcome::Passed) => {}
             // It skips itself by what the function did, as a test may.
             Some(Outcome::Skipped) if has_passed => {}

@@ -82,6 +82,8 @@ impl Noticed {
 pub enum Failure {
     /// Some tests failed: those that the report names.
     Reported,
+    /// A test failed, which the report cannot say, for this reason.
+    Test { name: String, why: String },
     /// Some tests failed, for this reason.
     Said(String),
 }

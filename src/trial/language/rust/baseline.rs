@@ -349,11 +349,11 @@ impl Baseline {
             let name = self.wanted.iter().find(has_failed);
             let name = name.or_else(|| self.wanted.iter().find(|name| printed.contains(&name.as_str())));
             name.map_or_else(
-                || panic_message(&run.output),
-                |name| format!("{name}: {}", libtest::why(&run.output, name)),
+                || Failure::Said(panic_message(&run.output)),
+                |name| Failure::Test { name: name.clone(), why: libtest::why(&run.output, name) },
             )
         };
-        let failure = has_panicked(&run).then(|| Failure::Said(why()));
+        let failure = has_panicked(&run).then(why);
         let run = Run { output: libtest::shown(&run.output, secret), ..run };
         let (asked, wanted, remark) = (self.wanted.clone(), self.wanted.clone(), self.left_out.clone());
         let noticed = Noticed::if_seen(self.notices, Noticed::Raising);

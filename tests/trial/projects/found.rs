@@ -1,0 +1,44 @@
+//! Tests that are found for a function, or run as the project's own script does.
+
+use bass_tui::language::Language;
+use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
+
+use crate::place::{Place, trial};
+use crate::runner::runner;
+
+/// The verdict on a body of `f` in the place of `todo!()` by these tests files, the first that decide.
+fn rust(runner: &Runner, place: &Place, tests: &[&str], body: &str) -> Verdict {
+    let group = |file: &&str| (place.tests("src/lib.rs", file), (*file).to_owned());
+    let tests = Tests::FirstOf(tests.iter().map(group).collect());
+    let code = place.text("src/lib.rs");
+    let trial = trial(Language::Rust, &code.replace("todo!()", body), tests);
+    place.judge(runner, &Trial { stub: Some(code), ..trial })
+}
+
+const MANIFEST: (&str, &str) =
+    ("Cargo.toml", "[package]\nname = \"doubling\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
+
+/// Whichever of them decides.
+#[test]
+fn rust_tests_of_further_files_overrule_a_pass() {
+    let Some(runner) = runner(Language::Rust) else { return };
+    let tests = |name: &str, check: &str| format!("#[test]\nfn {name}() {{\n    {check}\n}}\n");
+    let (other, one) =
+        (tests("other", "assert_eq!(doubling::g(), 1);"), tests("one", "assert_eq!(doubling::f(1), 2);"));
+    let minus = tests("minus", "assert_eq!(doubling::f(-1), -2);");
+    let code = "pub fn f(x: i64) -> i64 {\n    todo!()\n}\n\npub fn g() -> i64 {\n    1\n}\n";
+    let files = [
+        MANIFEST,
+        ("src/lib.rs", code),
+        ("tests/other.rs", &other),
+        ("tests/one.rs", &one),
+        ("tests/minus.rs", &minus),
+    ];
+    let place = Place::new(&files);
+    for files in [&["tests/other.rs", "tests/one.rs", "tests/minus.rs"][..], &["tests/one.rs", "tests/minus.rs"]] {
+        assert_eq!(rust(&runner, &place, files, "2 * x").status, Status::Passed);
+        let verdict = rust(&runner, &place, files, "2 * x.abs()");
+        assert_eq!((verdict.status, verdict.tests.as_deref()), (Status::Failed, Some("tests/minus.rs")), "{verdict:?}");
+        assert!(verdict.message.starts_with("minus: assertion `left == right` failed"), "{verdict:?}");
+    }
+}
