@@ -269,6 +269,7 @@ pub fn check_tests(
 ) -> Result<(), Failure> {
     runner.check(language.unwrap_or(Language::Python), file, tests).map_err(|error| match error {
         TrialError::TestsDoNotParse(_) => Failure::input(error),
+        TrialError::Tests(_) => Failure::input(format!("the tests cannot be run: {error}")),
         TrialError::Sandbox(_) => Failure::internal(error),
         error => Failure::internal(format!("the tests cannot be run: {error}, or use --tests none")),
     })

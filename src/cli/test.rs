@@ -15,7 +15,7 @@ use crate::code::{FunctionName, Place, Target, TargetSpec, function_names};
 use crate::files;
 use crate::language::Language;
 use crate::options::{Flags, TESTS};
-use crate::trial::{Protection, Status, Tests, Trial, Verdict};
+use crate::trial::{Protection, Status, Tests, Trial, TrialError, Verdict};
 use crate::untrusted::framed;
 
 /// Arguments of `test`.
@@ -192,7 +192,10 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let interrupted = Arc::clone(&cancel);
     on_signal(move || interrupted.store(true, Ordering::Relaxed));
     let what = "running the tests, the first time also without the candidate";
-    let mut verdict = during(what, args.json, || runner.run(&trial, &cancel)).map_err(Failure::internal)?;
+    let mut verdict = during(what, args.json, || runner.run(&trial, &cancel)).map_err(|error| match error {
+        TrialError::Tests(_) => Failure::input(error),
+        error => Failure::internal(error),
+    })?;
     if args.json {
         verdict.tests = verdict.tests.or(label);
         print_json(&json(&verdict, runner.protection()))?;
@@ -232,7 +235,8 @@ fn json(verdict: &Verdict, protection: &Protection) -> String {
 fn text(verdict: &Verdict, tests: Option<&str>, protection: &Protection) -> String {
     let (status, message) = (verdict.status.word(), framed(&verdict.words()));
     let mut out = format!("{status}: {message} ({}; {})\n", verdict.time(), protection.summary);
-    if let Some(tests) = tests {
+    // The verdict names the tests that decided, where others were tried first.
+    if let Some(tests) = tests.filter(|_| verdict.tests.is_none()) {
         out.extend(["    tests: ", &framed(tests), "\n"]);
     }
     let by = [verdict.assurance.runner.as_str(), verdict.interpreter.as_deref().unwrap_or_default()];

@@ -12,6 +12,9 @@ pub enum TrialError {
     /// An interpreter exists, but it cannot be used.
     #[error("{0}")]
     Interpreter(String),
+    /// The tests are of a kind that only a command of the user's can run; the sentence names it.
+    #[error("{0}")]
+    Tests(String),
     /// The tests file is no valid program; the sentence names file and line.
     #[error("{0}: it does not parse; correct it, or leave out --tests")]
     TestsDoNotParse(String),
@@ -38,6 +41,6 @@ impl From<std::io::Error> for TrialError {
 impl TrialError {
     /// Returns true if the fault lies in the tests, so that other tests may work.
     pub(super) fn is_of_tests(&self) -> bool {
-        matches!(self, Self::Interpreter(_) | Self::TestsDoNotParse(_) | Self::Limit(_))
+        matches!(self, Self::Interpreter(_) | Self::Tests(_) | Self::TestsDoNotParse(_) | Self::Limit(_))
     }
 }

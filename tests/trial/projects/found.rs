@@ -1,10 +1,18 @@
 //! Tests that are found for a function, or run as the project's own script does.
 
+use std::sync::Arc;
+
+use bass_tui::code::{Target, TargetSpec};
 use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
 use crate::place::{Place, trial};
 use crate::runner::runner;
+
+fn target(place: &Place, file: &str) -> Target {
+    let spec = TargetSpec::parse(&format!("{}:f", place.path().join(file).display())).unwrap();
+    Target::read(&spec).unwrap()
+}
 
 /// The verdict on a body of `f` in the place of `todo!()` by these tests files, the first that decide.
 fn rust(runner: &Runner, place: &Place, tests: &[&str], body: &str) -> Verdict {
@@ -41,4 +49,21 @@ fn rust_tests_of_further_files_overrule_a_pass() {
         assert_eq!((verdict.status, verdict.tests.as_deref()), (Status::Failed, Some("tests/minus.rs")), "{verdict:?}");
         assert!(verdict.message.starts_with("minus: assertion `left == right` failed"), "{verdict:?}");
     }
+}
+
+#[test]
+fn tests_with_a_harness_of_their_own_are_found_and_named() {
+    let Some(runner) = runner(Language::Rust) else { return };
+    let manifest = format!("{}\n[[test]]\nname = \"all\"\nharness = false\n", MANIFEST.1);
+    let place = Place::new(&[
+        ("Cargo.toml", &manifest),
+        ("src/lib.rs", "pub fn f(x: i64) -> i64 {\n    2 * x\n}\n"),
+        ("tests/all.rs", "fn main() {\n    assert_eq!(doubling::f(1), 2);\n}\n"),
+    ]);
+    let target = target(&place, "src/lib.rs");
+    let (tests, _) = Tests::usual(&target, Tests::found(&target)).unwrap();
+    let trial = Trial { stub: Some(target.text.clone()), ..trial(Language::Rust, &target.text, tests) };
+    let error = runner.run(&trial, &Arc::default()).unwrap_err().to_string();
+    let said = "all.rs has a harness of its own, which does not report single tests: give --test-command 'cargo test --offline --test all'";
+    assert!(error.contains(said), "{error}");
 }

@@ -225,14 +225,14 @@ fn suite_of(project: &Project, minor: u32) -> Result<Suite, TrialError> {
     };
     let files = if project.is_suite() { files_of(project, &place, minor) } else { vec![place.clone()] };
     let Some(file) = files.first().filter(|file| file.to_string_lossy().ends_with("_test.go")) else {
-        return Err(TrialError::Interpreter(format!(
+        return Err(TrialError::Tests(format!(
             "{} is no tests file of its module: give it a name that ends in _test.go, or give the tests as --test-command",
             place.display()
         )));
     };
     let module = module_of(project, file).filter(|module| module_of(project, &project.file).as_ref() == Some(module));
     let module = module.ok_or_else(|| {
-        TrialError::Interpreter(format!(
+        TrialError::Tests(format!(
             "{} and {} are not of one module: give the tests as --test-command",
             file.display(),
             project.file.display()

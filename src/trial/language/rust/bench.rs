@@ -89,6 +89,16 @@ pub fn without_guards(output: &str) -> String {
     out
 }
 
+/// Returns true if the manifest of a crate says that a test program has no harness of cargo's.
+fn has_own_harness(root: &Path, kind: &Kind) -> bool {
+    let Kind::Test(name) = kind else { return false };
+    let manifest: toml::Table =
+        fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default().parse().unwrap_or_default();
+    let tests = manifest.get("test").and_then(toml::Value::as_array).into_iter().flatten();
+    let mut own = tests.filter(|test| test.get("name").and_then(toml::Value::as_str) == Some(name));
+    own.any(|test| test.get("harness").and_then(toml::Value::as_bool) == Some(false))
+}
+
 impl Bench<'_> {
     /// The test programs that the tests file may be built into.
     pub fn kinds(&self) -> Result<Vec<Kind>, TrialError> {
@@ -101,9 +111,16 @@ impl Bench<'_> {
         self.refuse_macros()?;
         let has = |path: &str| root.join(path).is_file();
         let kinds = tests_file.strip_prefix(package).map(|file| kinds(file, has, |name| declaring(&root, name)));
+        let own_harness = kinds.iter().flatten().find(|kind| has_own_harness(&root, kind));
+        if let Some(Kind::Test(name)) = own_harness {
+            return Err(TrialError::Tests(format!(
+                "{} has a harness of its own, which does not report single tests: give --test-command 'cargo test --offline --test {name}'",
+                tests_file.display()
+            )));
+        }
         match kinds {
             Ok(kinds) if !kinds.is_empty() && project.file.file_name() != Some("build.rs".as_ref()) => Ok(kinds),
-            _ => Err(TrialError::Interpreter(format!(
+            _ => Err(TrialError::Tests(format!(
                 "{} is no tests file of its crate: put the tests into {} or into a module of the crate, or give --test-command 'cargo test --offline{}'",
                 tests_file.display(),
                 package.join("tests").display(),
@@ -127,7 +144,7 @@ impl Bench<'_> {
         if !is_macro_crate(&fs::read_to_string(manifest).unwrap_or_default()) {
             return Ok(());
         }
-        Err(TrialError::Interpreter(format!(
+        Err(TrialError::Tests(format!(
             "{} is part of a macro, which runs inside of the compiler and cannot be told from it: give --test-command 'cargo test --offline'",
             self.project.file.display()
         )))

@@ -50,7 +50,14 @@ pub const ROW: LanguageRow = LanguageRow {
     of_bodies: &[],
     counts_calls: true,
     lay_out: lone::lay_out,
-    tests: Marks { about, begins: &["test"], inside: &["#[cfg(test)]", "#[test]"], is_left_out, ..Marks::NONE },
+    tests: Marks {
+        about,
+        // A program of tests may have a harness of its own.
+        begins: &["test", "fn main("],
+        inside: &["#[cfg(test)]", "#[test]"],
+        is_left_out,
+        ..Marks::NONE
+    },
     examples: examples::found,
     runs_examples: |_| true,
     open: || Box::new(Rust { tool: Lookup::new(&RECIPE), caches: BuildCaches::default() }),
