@@ -34,6 +34,9 @@ pub struct Marks {
     pub inside: &'static [&'static str],
     /// Returns true if the tool leaves out a file here, such as one for another system.
     pub is_left_out: fn(&Path, &str) -> bool,
+    /// Returns true if a file, which comes second, belongs to a package that has nothing to do with that of the
+    /// function's file. Both are relative to the root, which comes first.
+    pub is_foreign: fn(&Path, &Path, &Path) -> bool,
     /// Returns true for a file with tests that is not called like one, below a folder of tests.
     pub gathers: fn(&Path, &str) -> bool,
     /// True if all tests of a folder can be run, and those that call the function can be identified.
@@ -50,6 +53,7 @@ impl Marks {
         begins: &[],
         inside: &[],
         is_left_out: |_, _| false,
+        is_foreign: |_, _, _| false,
         gathers: |_, _| false,
         tells_callers: false,
         are_one_program: false,
@@ -235,6 +239,7 @@ impl Search {
         let files =
             if is_lone { lone::tests_around(&root, language, &is_tests) } else { list(&root).ok()?.files }.into_iter();
         let files = files.filter(|path| Language::of_path(path).is_some_and(|other| other.is_kin(language)));
+        let files = files.filter(|path| !(marks.is_foreign)(&root, path, &own));
         let files = files.filter_map(|path| files::text(&root.join(&path), files::TEXT).ok().map(|text| (path, text)));
         let named = [&package, Path::new("")].iter().flat_map(|folder| (marks.named)(&root.join(folder))).collect();
         let files: Vec<(PathBuf, String)> = files.collect();
@@ -474,6 +479,7 @@ mod tests {
 
     const MARKS: Marks = Marks {
         is_left_out: |_, text| text.starts_with("left out"),
+        is_foreign: |_, _, _| false,
         about: |path| Some(path.file_stem()?.to_str()?.strip_prefix("test")?.trim_start_matches('_').to_owned()),
         named: |folder| {
             if folder.join("pyproject.toml").is_file() { vec!["*_check.py".to_owned()] } else { Vec::new() }

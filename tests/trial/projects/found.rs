@@ -51,6 +51,26 @@ fn rust_tests_of_further_files_overrule_a_pass() {
     }
 }
 
+/// Another crate may have a function of that name.
+#[test]
+fn tests_of_crates_that_do_not_depend_on_the_functions_are_not_found() {
+    let place = |name: &str, more: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\n{more}");
+    let (own, other) = (place("form", ""), place("puny", ""));
+    let user = place("user", "[dev-dependencies]\nform = { path = \"../form\" }\n");
+    let tests = "#[test]\nfn decodes() {\n    assert_eq!(puny::f(1), 2);\n}\n";
+    let mut files = vec![
+        ("Cargo.toml", "[workspace]\nmembers = [\"form\", \"puny\"]\n"),
+        ("form/Cargo.toml", &own),
+        ("form/src/lib.rs", "pub fn f(x: i64) -> i64 {\n    2 * x\n}\n"),
+        ("puny/Cargo.toml", &other),
+        ("puny/tests/f.rs", tests),
+    ];
+    let found = |files: &[(&str, &str)]| Tests::found(&target(&Place::new(files), "form/src/lib.rs")).len();
+    assert_eq!(found(&files), 0);
+    files.extend([("user/Cargo.toml", user.as_str()), ("user/tests/f.rs", tests)]);
+    assert_eq!(found(&files), 1);
+}
+
 #[test]
 fn tests_with_a_harness_of_their_own_are_found_and_named() {
     let Some(runner) = runner(Language::Rust) else { return };

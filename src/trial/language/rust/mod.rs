@@ -18,6 +18,7 @@ mod baseline;
 mod bench;
 mod build_cache;
 mod cache_folder;
+mod crates;
 mod edit;
 mod examples;
 mod guards;
@@ -56,6 +57,7 @@ pub const ROW: LanguageRow = LanguageRow {
         begins: &["test", "fn main("],
         inside: &["#[cfg(test)]", "#[test]"],
         is_left_out,
+        is_foreign: crates::is_foreign,
         ..Marks::NONE
     },
     examples: examples::found,
