@@ -159,7 +159,7 @@ fn tests_that_say_nothing_of_the_function_leave_it_to_the_next() {
     let verdict = world.run(&["test", &double, "--json"]).code(0).json();
     assert_eq!(verdict["tests"], "test_pair.py (calls double)", "{verdict}");
     let done = world.run(&["test", &double]).code(0);
-    assert!(done.out.contains("by test_pair.py (calls double)"), "{}", done.out);
+    assert!(done.out.contains("by test_pair.py (calls double)") && !done.out.contains("tests: "), "{}", done.out);
     // One that only calls it notices that it raises, and no more.
     let calls = "from right import double\n\n\ndef test_call():\n    double(1)\n";
     world.file("mine/test_right.py", calls);
@@ -330,6 +330,12 @@ fn what_cannot_be_tested_is_refused() {
     run(&[&other, "--tests", &tests]).refused(2, &["right.txt", "--language"]);
     run(&[&other, "--tests", &tests, "--language", "python"]).code(0);
     assert_eq!(fs::read_to_string(&file).unwrap(), RIGHT);
+    // Nothing failed where the tests are for a runner that is not run.
+    let file = world
+        .file("other/right.js", "module.exports = { double: x => 2 * x };\nfunction double(x) {\n  return 2 * x;\n}\n");
+    world.file("other/package.json", "{\"name\":\"other\"}");
+    let tests = world.file("other/test.js", "const test = require('ava');\ntest('a', t => t.is(2, 2));\n");
+    run(&[&format!("{file}:double"), "--tests", &tests]).refused(2, &["the tests are for ava", "--test-command"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
 use crate::place::{Place, trial};
-use crate::runner::runner;
+use crate::runner::{node, runner};
 
 fn target(place: &Place, file: &str) -> Target {
     let spec = TargetSpec::parse(&format!("{}:f", place.path().join(file).display())).unwrap();
@@ -86,4 +86,23 @@ fn tests_with_a_harness_of_their_own_are_found_and_named() {
     let error = runner.run(&trial, &Arc::default()).unwrap_err().to_string();
     let said = "all.rs has a harness of its own, which does not report single tests: give --test-command 'cargo test --offline --test all'";
     assert!(error.contains(said), "{error}");
+}
+
+#[test]
+fn options_of_node_are_those_of_the_script_that_runs_the_tests() {
+    let Some(runner) = node() else { return };
+    let manifest = "{\"name\":\"doubling\",\"type\":\"module\",\"exports\":{\"development\":\"./dev/f.js\",\"default\":\"./made.js\"},\
+        \"scripts\":{\"test\":\"node --conditions development --experimental-vm-modules test/index.js\"}}";
+    let tests = "import assert from 'node:assert';\nimport test from 'node:test';\nimport vm from 'node:vm';\nimport { f } from 'doubling';\n\
+        test('doubles', () => assert.equal(f(3), vm.SourceTextModule ? 6 : 0));\n";
+    let place = Place::new(&[
+        ("package.json", manifest),
+        ("dev/f.js", "export function f(x) {\n  return 2 * x;\n}\n"),
+        ("test/index.js", "import './f.js';\n"),
+        ("test/f.js", tests),
+    ]);
+    let text = place.text("dev/f.js");
+    let trial = trial(Language::JavaScript, &text, place.tests("dev/f.js", "test/f.js"));
+    let verdict = place.judge(&runner, &Trial { stub: Some(text.clone()), ..trial });
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", verdict.output);
 }

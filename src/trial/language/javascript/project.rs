@@ -138,7 +138,7 @@ pub fn run(
         return Ok(Verdict::not_run("JavaScript has no doctests: give the tests as a file"));
     }
     let (plan, tool) = match plan(tools, trial.language, project) {
-        Err(TrialError::Interpreter(why)) => return Ok(Verdict::not_run(&why)),
+        Err(TrialError::Interpreter(why) | TrialError::Tests(why)) => return Ok(Verdict::not_run(&why)),
         other => other?,
     };
     // Tools of a project write more than a function does, and reserve far more addresses than they use.
@@ -194,7 +194,11 @@ pub fn run(
     let advice = |said: &str| if is_unbuilt(said) { " (build that package first, as for your own runner)" } else { "" };
     let unknown = || types::unknown_to_ts_jest(&project.root, &plan.folder).filter(|_| plan.row.name == "jest");
     let reason = || unknown().map_or_else(String::new, |why| format!(" ({why})"));
-    let advised = |said: String| format!("{said}{}{}", advice(&said), reason());
+    let flags = match &plan.left_out[..] {
+        [] => String::new(),
+        all => format!(" (your script starts node with {}, which is left out here)", all.join(" ")),
+    };
+    let advised = |said: String| format!("{said}{}{}{flags}", advice(&said), reason());
     let evidence = Evidence { complaint: evidence.complaint.map(advised), ..evidence };
     let evidence = match (&evidence.report, evidence.run.ended) {
         (Report::Tests { by, tests, is_whole }, _) if plan.row.name == SCRIPT => {
@@ -204,7 +208,9 @@ pub fn run(
             let report = Report::Tests { by: *by, tests: tests.collect(), is_whole: *is_whole };
             Evidence { report, ..evidence }
         }
-        (Report::Missing, Ended::Exited(1..)) => Evidence { complaint: complaint(&evidence.run.output), ..evidence },
+        (Report::Missing, Ended::Exited(1..)) => {
+            Evidence { complaint: complaint(&evidence.run.output).map(|said| said + &flags), ..evidence }
+        }
         _ => evidence,
     };
     Ok(decide(&evidence, &limits)?.by(if plan.row.name == "node" { "node:test" } else { plan.row.name }))

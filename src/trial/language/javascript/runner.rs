@@ -171,6 +171,8 @@ pub struct Plan {
     pub folder: PathBuf,
     /// Options of node.
     pub node: Vec<String>,
+    /// Options that the project's script gives node and that are left out.
+    pub left_out: Vec<String>,
     /// Options of the runner.
     pub runner: Vec<String>,
     /// Settings in place of the runner's own, as JSON.
@@ -222,7 +224,7 @@ impl Plan {
             let program = program.into_iter().find(|path| project.root.join(&folder).join(path).exists());
             let file = file.display();
             let command = program.map_or_else(|| "with the command that runs them".to_owned(), |program| format!("'{} {file}'", program.display()));
-            TrialError::Interpreter(format!(
+            TrialError::Tests(format!(
                 "the tests are for {name}, and only those for vitest, jest, mocha, tape, uvu, node:test, bun and deno, and scripts that node is started with, can be run: give --test-command {command}"
             ))
         })?;
@@ -257,13 +259,7 @@ impl Plan {
             names: if is_bare && is_nodes { words::of_node(tests, &own) } else { Vec::new() },
             has_program: is_nodes && (is_bare || project.lone.is_some()) && !words::import_a_file(tests),
         };
-        let is_started = |command: &&Command| match row.name {
-            SCRIPT => script::is_run_by(command, file) || row.imports.iter().any(|name| script::starts(command, name)),
-            name => script::starts(command, name),
-        };
-        // Of several commands, the one that names the file or its folder; else the first.
-        let starting: Vec<&Command> = commands.iter().filter(is_started).collect();
-        let starting = starting.iter().find(|command| script::names(command, file)).or(starting.first()).copied();
+        let starting = starting(row, &commands, file);
         let words = starting.map_or(&[][..], |command| &command[..]);
         let of_mocha = (row.name == "mocha").then(|| project.root.join(&folder));
         let mut node = script::node_options(words, of_mocha.as_deref());
@@ -276,7 +272,7 @@ impl Plan {
         }
         if row.name == SCRIPT && ends_itself(tests) {
             let file = tests_file.strip_prefix(&folder).unwrap_or(tests_file).display();
-            return Err(TrialError::Interpreter(format!(
+            return Err(TrialError::Tests(format!(
                 "{file} ends its process itself (process.exit), which cannot be told from code that does: let it come to its end, or give --test-command 'node {file}'"
             )));
         }
@@ -284,12 +280,13 @@ impl Plan {
             node.windows(2).map(|pair| pair[1].as_str()).find(|name| row.name == SCRIPT && REPLACING.contains(name))
         {
             let file = tests_file.strip_prefix(&folder).unwrap_or(tests_file).display();
-            return Err(TrialError::Interpreter(format!(
+            return Err(TrialError::Tests(format!(
                 "{file} is started with {name}, which replaces the parts of node that show whether a script has come to its end: give --test-command with the command that runs it"
             )));
         }
         let environment = script::environment(words);
-        let mut plan = Self { row, program, folder, node, runner, settings, environment, packages, given };
+        let left_out = script::not_passed(words);
+        let mut plan = Self { row, program, folder, node, left_out, runner, settings, environment, packages, given };
         let is_typed = [tests_file, &project.file].iter().any(|f| Language::of_path(f) == Some(Language::TypeScript));
         if is_typed && matches!(row.name, "node" | "mocha" | SCRIPT) && !plan.reads_types(&project.root) {
             let installed =
@@ -341,6 +338,19 @@ impl Plan {
             _ => true,
         }
     }
+}
+
+/// The command that runs a tests file by this runner: of several that which names the file or its folder, else
+/// the first. One file of a folder may load the others.
+fn starting<'c>(row: &RunnerRow, commands: &'c [Command], file: &Path) -> Option<&'c Command> {
+    let is_started = |command: &&Command| match row.name {
+        SCRIPT => script::is_run_by(command, file) || row.imports.iter().any(|name| script::starts(command, name)),
+        name => script::starts(command, name),
+    };
+    let starting: Vec<&Command> = commands.iter().filter(is_started).collect();
+    let is_nodes = ["node", SCRIPT].contains(&row.name);
+    let beside = || commands.iter().find(|command| is_nodes && script::runs_beside(command, file));
+    starting.iter().find(|command| script::names(command, file)).or(starting.first()).copied().or_else(beside)
 }
 
 /// The nearest folder, from this one upwards, with settings of a runner: in a file or in `package.json`.

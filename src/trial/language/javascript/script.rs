@@ -13,10 +13,17 @@ pub type Command = Vec<String>;
 /// Options of node itself that are passed on from the project's test script. Those that end in `=` have a
 /// value.
 const NODE_OPTIONS: &[&str] = &[
-    "--experimental-vm-modules", "--experimental-strip-types", "--experimental-transform-types",
-    "--experimental-test-module-mocks", "--enable-source-maps", "--no-warnings", "--import=", "--require=", "-r=",
-    "--loader=", "--experimental-loader=", "--conditions=", "-C=",
+    "--enable-source-maps", "--no-warnings", "--preserve-symlinks", "--preserve-symlinks-main", "--expose-gc",
+    "--import=", "--require=", "-r=", "--loader=", "--experimental-loader=", "--conditions=", "-C=",
 ];
+
+/// The beginning of further options of node that are passed on, and those of them that are not: they have a
+/// value, or change what is reported or allowed.
+const EXPERIMENTAL: &str = "--experimental-";
+const NOT_PASSED: &[&str] = &["loader", "test-coverage", "permission", "config-file", "default-config-file"];
+
+/// Beginnings of options of node that say which tests run and what is reported, which are the trial's own.
+const OF_TESTS: &[&str] = &["--test", "--watch", "--experimental-test-coverage"];
 
 /// Variables that scripts may not set.
 const OURS: &[&str] = &["PATH", "NODE_OPTIONS", "OPENSSL_CONF", "HOME", "TMPDIR"];
@@ -66,21 +73,35 @@ pub fn has_test(manifest: &Value) -> bool {
     manifest["scripts"]["test"].is_string()
 }
 
-/// The commands of the nearest test script, and of the scripts that it starts.
+/// Beginnings of the names of scripts that run tests where none is called `test`.
+const OTHER_NAMES: &[&str] = &["test", "unit", "spec"];
+
+/// The commands of the nearest test script, and of the scripts that it starts. Without one those of the scripts
+/// whose names say that they run tests.
 pub fn commands(manifests: &[&Value]) -> Vec<Command> {
-    let Some(manifest) = manifests.iter().find(|manifest| has_test(manifest)) else {
+    let scripts = |manifest: &Value| -> Vec<(String, String)> {
+        let all = manifest["scripts"].as_object().into_iter().flatten();
+        all.filter_map(|(name, text)| Some((name.clone(), text.as_str()?.to_owned()))).collect()
+    };
+    let is_other = |name: &str| OTHER_NAMES.iter().any(|head| name.starts_with(head));
+    let with_other = || manifests.iter().find(|manifest| scripts(manifest).iter().any(|(name, _)| is_other(name)));
+    let Some(manifest) = manifests.iter().find(|manifest| has_test(manifest)).or_else(with_other) else {
         return Vec::new();
     };
-    let (mut texts, mut from) = (vec![manifest["scripts"]["test"].as_str().unwrap_or_default()], 0);
+    let scripts = scripts(manifest);
+    let is_first = |name: &str| if has_test(manifest) { name == "test" } else { is_other(name) };
+    let first = scripts.iter().filter(|(name, _)| is_first(name)).map(|(_, text)| text.as_str());
+    let (mut texts, mut from) = (first.collect::<Vec<&str>>(), 0);
     while from < texts.len() {
-        let words: Vec<&str> = texts[from].split([' ', '"', '\'']).collect();
+        // Pnpm takes names between slashes for a pattern.
+        let words: Vec<&str> = texts[from].split([' ', '"', '\'']).map(|word| word.trim_matches('/')).collect();
         let named = |name: &str| {
             words.iter().any(|word| {
-                *word == name || word.strip_suffix('*').is_some_and(|head| name.starts_with(head) && !head.is_empty())
+                let head = word.strip_suffix('*').or_else(|| word.strip_prefix('^'));
+                *word == name || head.is_some_and(|head| name.starts_with(head) && !head.is_empty())
             })
         };
-        let scripts = manifest["scripts"].as_object().into_iter().flatten();
-        let more: Vec<&str> = scripts.filter(|(name, _)| named(name)).filter_map(|(_, text)| text.as_str()).collect();
+        let more: Vec<&str> = scripts.iter().filter(|(name, _)| named(name)).map(|(_, text)| text.as_str()).collect();
         for text in more {
             if !texts.contains(&text) {
                 texts.push(text);
@@ -126,6 +147,17 @@ pub fn is_run_by(command: &[String], file: &Path) -> bool {
     is_node && !command.iter().any(|word| word == "--test") && command.iter().skip(1).any(is_file)
 }
 
+/// Returns true if a command has node run a file that stands in a folder above this one or in its own.
+pub fn runs_beside(command: &[String], file: &Path) -> bool {
+    let mut words = command.iter().skip_while(|word| !["node", "tsx", "ts-node"].contains(&word.as_str())).skip(1);
+    let is_beside = |word: &String| {
+        let path = Path::new(word.trim_start_matches("./"));
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        !word.starts_with('-') && folder.is_some_and(|folder| file.starts_with(folder))
+    };
+    words.any(is_beside)
+}
+
 /// The options of node in a test script, also those in its `NODE_OPTIONS`. Values that are files of `folder`,
 /// if one is given, become paths: mocha takes both, node takes a bare word for a package.
 pub fn node_options(words: &[String], folder: Option<&Path>) -> Vec<String> {
@@ -136,7 +168,12 @@ pub fn node_options(words: &[String], folder: Option<&Path>) -> Vec<String> {
             None => vec![word.clone()],
         })
         .collect();
-    let plain = words.iter().filter(|word| NODE_OPTIONS.contains(&word.as_str())).cloned();
+    let is_experimental = |word: &str| {
+        let named = word.strip_prefix(EXPERIMENTAL);
+        named.is_some_and(|name| !NOT_PASSED.contains(&name.split('=').next().unwrap_or_default()))
+    };
+    let is_plain = |word: &&String| NODE_OPTIONS.contains(&word.as_str()) || is_experimental(word);
+    let plain = words.iter().filter(is_plain).cloned();
     let with_value: Vec<&str> = NODE_OPTIONS.iter().filter_map(|option| option.strip_suffix('=')).collect();
     // Tsx is node with a loader.
     let tsx = words.first().is_some_and(|word| word == "tsx").then_some(["--import", "tsx"]);
@@ -147,6 +184,30 @@ pub fn node_options(words: &[String], folder: Option<&Path>) -> Vec<String> {
     };
     let options = plain.chain(valued(&words, &with_value)).chain(tsx);
     options.map(|option| if is_file(&option) { format!("./{option}") } else { option }).collect()
+}
+
+/// The options that a command gives node before its file and that are not passed on.
+pub fn not_passed(words: &[String]) -> Vec<String> {
+    let passed = node_options(words, None);
+    let of_node = words.iter().skip_while(|word| *word != "node").skip(1);
+    let mut left = Vec::new();
+    let mut has_value = false;
+    for word in of_node {
+        if !word.starts_with('-') && !has_value {
+            break;
+        }
+        let name = word.split('=').next().unwrap_or_default();
+        has_value = passed.iter().any(|option| option == name) && !word.contains('=') && is_valued(name);
+        let is_of_tests = OF_TESTS.iter().any(|head| name.starts_with(head));
+        if word.starts_with('-') && !is_of_tests && !passed.iter().any(|option| option == word || option == name) {
+            left.push(word.clone());
+        }
+    }
+    left
+}
+
+fn is_valued(name: &str) -> bool {
+    NODE_OPTIONS.iter().any(|option| option.strip_suffix('=') == Some(name))
 }
 
 /// Returns true if a command names a file, its folder or a pattern for it, relative to its package.
@@ -198,6 +259,23 @@ mod tests {
         assert_eq!(valued(&script, &["--config", "-c"]), ["--config", "x.json", "-c", "y"]);
         assert_eq!(valued(&words("mocha --ui"), &["--ui"]), Vec::<String>::new());
         assert_eq!(node_options(&words("tsx --test"), None), ["--import", "tsx"]);
+    }
+
+    #[test]
+    fn options_that_are_not_passed_on_are_known() {
+        for (script, expected) in [
+            ("node --conditions development --no-warnings -r=a --test --test-reporter=tap test/", &[][..]),
+            (
+                "node --max-old-space-size=9 --import tsx --stack-size=1 a.js --own",
+                &["--max-old-space-size=9", "--stack-size=1"],
+            ),
+            ("vitest --run", &[]),
+        ] {
+            assert_eq!(not_passed(&words(script)), expected, "{script}");
+        }
+        let others =
+            words("node --experimental-vm-modules --experimental-test-coverage --experimental-loader ./a.js b.js");
+        assert_eq!(node_options(&others, None), ["--experimental-vm-modules", "--experimental-loader", "./a.js"]);
     }
 
     #[test]
