@@ -88,6 +88,57 @@ fn tests_with_a_harness_of_their_own_are_found_and_named() {
     assert!(error.contains(said), "{error}");
 }
 
+/// Stands in for a package that removes types, and like it puts a function of its own before `process.emit` and
+/// loads domains.
+const LOADER: &str = "require('node:domain');\nconst { readFileSync } = require('node:fs');\nrequire.extensions['.ts'] = (module, file) => \
+    module._compile(readFileSync(file, 'utf8').replaceAll(': number', ''), file);\n\
+    const { emit } = process;\nprocess.emit = function () {\n  return emit.apply(this, arguments);\n};\n";
+/// Stands in for uvu.
+const UVU: &str =
+    "exports.test = (name, run) => {\n  try {\n    run();\n  } catch {\n    process.exitCode = 1;\n  }\n};\n";
+
+/// The project's own loader takes no part of the end of a script for its own, and no other one is loaded.
+#[test]
+fn typescript_scripts_are_judged_behind_the_loader_of_the_projects_script() {
+    let Some(runner) = node() else { return };
+    let plain = "const x: number = 3;\nrequire('node:assert').equal(require('../f.js').f(x), 6);\n";
+    let with_uvu = "const { test } = require('uvu');\nconst x: number = 3;\n\
+        test('doubles', () => require('node:assert').equal(require('../f.js').f(x), 6));\n";
+    let loader = "-r ts-node/register/transpile-only";
+    for (script, tests) in [
+        (format!("\"test\":\"node {loader} test/f.test.ts\""), plain),
+        (format!("\"unit\":\"uvu {loader} test\""), with_uvu),
+        (format!("\"test\":\"pnpm run /^test:/\",\"test:all\":\"uvu {loader} test\""), with_uvu),
+    ] {
+        let manifest = format!("{{\"name\":\"doubling\",\"scripts\":{{{script}}}}}");
+        let place = Place::new(&[
+            ("package.json", &manifest),
+            ("f.js", "exports.f = f;\nfunction f(x) {\n  return 2 * x;\n}\n"),
+            ("test/f.test.ts", tests),
+            ("node_modules/ts-node/package.json", "{\"name\":\"ts-node\"}"),
+            ("node_modules/ts-node/register/transpile-only.js", LOADER),
+            ("node_modules/ts-node/register/index.js", "throw new Error('types were checked');\n"),
+            ("node_modules/uvu/package.json", "{\"name\":\"uvu\",\"main\":\"index.js\"}"),
+            ("node_modules/uvu/index.js", UVU),
+        ]);
+        let text = place.text("f.js");
+        let judge = |program: &str| {
+            let trial = trial(Language::JavaScript, program, place.tests("f.js", "test/f.test.ts"));
+            place.judge(&runner, &Trial { stub: Some(text.clone()), ..trial })
+        };
+        let verdict = judge(&text);
+        assert_eq!(
+            (verdict.status, verdict.message.as_str()),
+            (Status::Passed, "1 test"),
+            "{script} {}",
+            verdict.output
+        );
+        assert_eq!(judge(&text.replace("2 *", "3 *")).status, Status::Failed, "{script}");
+        let more = "process.emit('beforeExit');\nprocess.exit(0);\n";
+        assert_ne!(judge(&(text.replace("2 *", "3 *") + more)).status, Status::Passed, "{script}");
+    }
+}
+
 #[test]
 fn options_of_node_are_those_of_the_script_that_runs_the_tests() {
     let Some(runner) = node() else { return };

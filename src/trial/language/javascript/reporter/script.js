@@ -45,6 +45,10 @@ if (report !== null && report.add !== undefined) {
     if (code) fail(`exit code ${code}`);
     if (hasFailed) report.finish();
   };
+  // Packages that remove types put a function of theirs in front of it, and then the end that node tells
+  // would look like one that code tells.
+  const { emit } = process;
+  Object.defineProperty(process, 'emit', { get: () => emit, set: () => {}, configurable: false });
   const waiting = [];
   const end = (code) => {
     // A process ended before that reports nothing.
@@ -63,10 +67,16 @@ if (report !== null && report.add !== undefined) {
     if (executionAsyncId() !== 0) return false;
     const { stackTraceLimit, prepareStackTrace } = Error;
     Error.stackTraceLimit = 20;
-    // This listener, the code that calls listeners, and the code that calls the hook above.
-    const own = 'node:internal/async_hooks';
-    Error.prepareStackTrace = (_, calls) =>
-      calls.length === 2 || (calls.length === 3 && calls[2].getFileName() === own && !calls[2].isEval());
+    // This listener, the code that calls listeners, and the code that calls the hook above and domains.
+    const isOfNode = (call) => {
+      const file = call.getFileName();
+      const isOfDomains = file === 'node:domain' && call.getFunctionName() === 'topLevelDomainCallback';
+      return !call.isEval() && (isOfDomains || file === 'node:internal/async_hooks');
+    };
+    Error.prepareStackTrace = (_, calls) => {
+      for (let at = 2; at < calls.length; at++) if (!isOfNode(calls[at])) return false;
+      return calls.length >= 2 && calls.length <= 4;
+    };
     const seen = {};
     captureStackTrace(seen, isNodes);
     const is = seen.stack === true;
