@@ -157,3 +157,23 @@ fn options_of_node_are_those_of_the_script_that_runs_the_tests() {
     let verdict = place.judge(&runner, &Trial { stub: Some(text.clone()), ..trial });
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", verdict.output);
 }
+
+#[test]
+fn a_go_function_beside_tests_of_their_own_package_is_tried() {
+    let Some(runner) = runner(Language::Go) else { return };
+    let code = "package calc_test\n\nfunc f(x int) int {\n\treturn 2 * x\n}\n";
+    let tests = "package calc_test\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) {\n\tif f(1) != 2 {\n\t\tt.Fatal(\"no\")\n\t}\n}\n";
+    let place = Place::new(&[
+        ("go.mod", "module example.com/calc\n\ngo 1.18\n"),
+        ("calc.go", "package calc\n"),
+        ("helper_test.go", code),
+        ("calc_test.go", tests),
+    ]);
+    let judge = |program: &str| {
+        let trial = trial(Language::Go, program, place.tests("helper_test.go", "calc_test.go"));
+        place.judge(&runner, &Trial { stub: Some(code.to_owned()), ..trial })
+    };
+    let verdict = judge(code);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", verdict.output);
+    assert_eq!(judge(&code.replace("2 *", "3 *")).status, Status::Failed);
+}

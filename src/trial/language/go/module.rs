@@ -86,7 +86,10 @@ impl Suite {
         let import = format!("{}/{secret}", self.path);
         copy.put(&self.module.join(secret).join("guard.go"), &GUARD.replace("@GUARD@", secret))?;
         // The candidate's package imports the guard, so that the guard comes up first.
-        let beside = self.program.with_file_name(format!("{secret}.go"));
+        // A package of tests has only files that are called like tests.
+        let is_of_tests = self.program.to_string_lossy().ends_with("_test.go");
+        let name = if is_of_tests { format!("{secret}_test.go") } else { format!("{secret}.go") };
+        let beside = self.program.with_file_name(name);
         copy.put(&beside, &format!("package {}\n\nimport _ \"{import}\"\n", self.package))?;
         for (file, text) in &self.files {
             let (text, _) = guarded(text, secret);
