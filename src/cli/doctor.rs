@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::failure::Failure;
+use super::failure::{Failure, NOTHING_PASSED};
 use super::findings;
 use super::memory::gain;
 use super::output::print;
@@ -31,7 +31,7 @@ EXAMPLES
   bass-tui doctor --model ~/models/qwen2-1.5b --json
 
 EXIT CODES
-  0 the models can be used   2 wrong usage   3 the models cannot be used")]
+  0 the models can be used, and the tests of FILE pass   1 they do not   2 wrong usage   3 the models cannot be used")]
 pub struct Args {
     #[arg(
         value_name = "FILE",
@@ -74,7 +74,7 @@ struct Terminal {
     no_color: bool,
 }
 
-/// Runs the command; exit code 3 if the models cannot be loaded.
+/// Runs the command; exit code 3 if the models cannot be loaded, else 1 if the file's tests do not pass.
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let spec = args.file.as_deref().map(TargetSpec::parse).transpose().map_err(Failure::input)?;
     let at = spec.as_ref().map_or(Path::new("."), |spec| &spec.path);
@@ -86,7 +86,12 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     };
     let file = spec.as_ref().map(|spec| findings::Findings::of(spec, &runner, &session.settings));
     let file = file.transpose().map_err(Failure::input)?;
-    let code = if engine.is_some() { 0 } else { 3 };
+    let has_passed = file.as_ref().is_none_or(findings::Findings::has_passed);
+    let code = match engine {
+        None => 3,
+        Some(_) if !has_passed => NOTHING_PASSED,
+        Some(_) => 0,
+    };
     let python = runner.tool(Language::Python, Path::new("."));
     let int8 = session.models().ok().and_then(|models| Outline::read(&models.main).ok());
     let int8 = int8.and_then(|outline| gain(&Shape::of_model(&outline), session.settings.load.dtype));

@@ -79,6 +79,17 @@ impl Findings {
         self.trial.as_ref().is_none_or(|trial| trial.as_ref().is_ok_and(|verdict| verdict.status != Status::NotRun))
     }
 
+    /// Returns true if its tests, if there are any, pass.
+    pub fn has_passed(&self) -> bool {
+        self.trial.as_ref().is_none_or(|trial| trial.as_ref().is_ok_and(Verdict::has_passed))
+    }
+
+    /// Returns true if its tests can be run, and do not notice the function.
+    pub fn is_unnoticed(&self) -> bool {
+        let is_so = |verdict: &Verdict| verdict.status == Status::NotRun && !verdict.is_unheard;
+        self.trial.as_ref().is_some_and(|trial| trial.as_ref().is_ok_and(is_so))
+    }
+
     pub fn text(&self) -> String {
         let project = match (&self.root, &self.package) {
             (Some(root), Some(package)) if root == package => root.display().to_string(),

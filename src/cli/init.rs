@@ -17,7 +17,7 @@ use crate::config::{PROJECT_FILE, place_of};
 use crate::files;
 use crate::language::Language;
 use crate::options::{self, Flags, Settings, TESTS};
-use crate::trial::{Project, Runner};
+use crate::trial::{Project, Runner, is_of_tests};
 use crate::untrusted::clean;
 
 /// Arguments of `init`.
@@ -47,6 +47,12 @@ const NO_TESTS: &str = "none found: no examples, and no tests file that calls a 
 
 /// Most functions whose tests are looked for, which takes a look through the project each.
 const MOST_TRIED: usize = 12;
+
+/// Most functions that are tried, until the tests of one notice it.
+const MOST_RUN: usize = 4;
+
+/// Longest line of code that is written by hand.
+const LONGEST_LINE: usize = 2000;
 
 /// Runs the command; exit code 1 if the tests of a language cannot be run.
 pub fn run(args: &Args) -> Result<u8, Failure> {
@@ -88,6 +94,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
 /// The source files of a project and its tests files, with their texts.
 struct Sources {
+    root: PathBuf,
     files: Vec<(Language, PathBuf, String)>,
     tests: HashSet<PathBuf>,
 }
@@ -101,11 +108,22 @@ impl Sources {
         let files: Vec<_> = paths.filter_map(read).map(|(language, text, path)| (language, path, text)).collect();
         let languages: HashSet<Language> = files.iter().map(|(language, ..)| *language).collect();
         let tests = languages.iter().flat_map(|language| crate::trial::tests_below(*language, &inside, None)).collect();
-        Ok(Self { files, tests })
+        Ok(Self { root: project.root.clone(), files, tests })
     }
 
     fn count(&self, language: Language) -> usize {
         self.files.iter().filter(|(of, path, _)| *of == language && !self.tests.contains(path)).count()
+    }
+
+    /// Returns true if a file is written by hand and neither holds tests nor helps them.
+    fn is_code(&self, language: Language, path: &Path, text: &str) -> bool {
+        let longest = text.lines().map(str::len).max().unwrap_or_default();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_packed =
+            longest > LONGEST_LINE || [".min.", ".bundle.", "bundle."].iter().any(|part| name.contains(part));
+        let inside = path.strip_prefix(&self.root).unwrap_or(path);
+        let is_built = || inside.ancestors().skip(1).any(|folder| Project::is_made(&self.root.join(folder)));
+        !self.tests.contains(path) && !is_of_tests(language, inside) && !is_packed && !is_built()
     }
 
     /// Functions that may have tests, the likeliest first: those that tests files mention, finished ones whose
@@ -114,7 +132,7 @@ impl Sources {
         let of_language = || self.files.iter().filter(|(of, ..)| of.is_kin(language));
         let tests = of_language().filter(|(_, path, _)| self.tests.contains(path));
         let spoken_of: HashSet<String> = tests.flat_map(|(of, _, text)| code::names(*of, text)).collect();
-        let own = of_language().filter(|(of, path, _)| *of == language && !self.tests.contains(path));
+        let own = of_language().filter(|(of, path, text)| *of == language && self.is_code(language, path, text));
         let functions: Vec<(&Path, FunctionName)> = own
             .flat_map(|(of, path, text)| {
                 let functions = code::function_names(*of, text).into_iter();
@@ -163,16 +181,21 @@ fn about(
     if tool.is_err() {
         return (text, false);
     }
-    let mut samples = sources.samples(language).into_iter();
-    let Some(sample) = samples.find(|sample| findings::has_tests(sample, settings)) else {
-        return (text + &format!("tests         {NO_TESTS}\n"), true);
-    };
-    match Findings::of(&sample, runner, settings) {
-        Ok(findings) => {
-            let runs = findings.can_be_run();
-            (text + &findings.text_of_tests(), runs)
+    let samples = sources.samples(language).into_iter();
+    let mut first = None;
+    for sample in samples.filter(|sample| findings::has_tests(sample, settings)).take(MOST_RUN) {
+        let (found, runs, is_unnoticed) = match Findings::of(&sample, runner, settings) {
+            Ok(findings) => (findings.text_of_tests(), findings.can_be_run(), findings.is_unnoticed()),
+            Err(why) => (format!("tests         {}: {why}\n", sample.path.display()), false, false),
+        };
+        if !is_unnoticed {
+            return (text + &first.filter(|_| !runs).unwrap_or(found), runs);
         }
-        Err(why) => (text + &format!("tests         {}: {why}\n", sample.path.display()), false),
+        first.get_or_insert(found);
+    }
+    match first {
+        Some(found) => (text + &found, false),
+        None => (text + &format!("tests         {NO_TESTS}\n"), true),
     }
 }
 

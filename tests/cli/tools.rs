@@ -129,6 +129,8 @@ fn doctor_tells_what_a_file_has_and_tries_it() {
         (&json["file"]["function"], &json["file"]["trial"]["Ok"]["status"]),
         (&json!("double"), &json!("passed"))
     );
+    world.file("mine/lists.py", "def double(x):\n    return 3 * x\n");
+    assert!(world.run(&["doctor", &format!("{file}:double")]).code(1).out.contains("FAIL: "));
     world.run(&["doctor", "gone.py"]).refused(2, &["gone.py"]);
 }
 
@@ -177,6 +179,16 @@ fn init_tells_what_a_project_has_and_writes_only_when_asked() {
     let said = world.run(&["init", Path::new(&open).parent().unwrap().to_str().unwrap()]).out;
     assert!(said.contains("test_a.py (") && !said.contains("none found"), "{said}");
     assert!(said.contains("lib.rs:twice"), "{said}");
+    // Neither what is built nor what helps tests is tried, nor is the first that its tests do not notice the end.
+    let file = world.file("more/src/lists.py", "def aaa(x):\n    return x\n\n\ndef double(x):\n    return 2 * x\n");
+    world.file("more/pyproject.toml", "[project]\nname = \"p\"\n");
+    world.file("more/dist/made.py", "def triple(x):\n    return 3 * x\n");
+    world.file("more/tests/conftest.py", "def triple(x):\n    return 3 * x\n");
+    let tests = "import sys\nsys.path.insert(0, 'src')\nfrom lists import aaa, double\nfrom conftest import triple\n\n\n\
+        def test_aaa():\n    assert aaa\n\n\ndef test_double():\n    assert double(2) == 4 and triple(1) == 3\n";
+    world.file("more/tests/test_lists.py", tests);
+    let said = world.run(&["init", Path::new(&file).ancestors().nth(2).unwrap().to_str().unwrap()]).code(0);
+    assert!(said.out.contains("lists.py:double") && said.out.contains("as it is      PASS: "), "{}", said.out);
     let lone = world.file("lone/a.py", "");
     world.run(&["init", Path::new(&lone).parent().unwrap().to_str().unwrap()]).refused(2, &["no project around"]);
     world.run(&["init", &lone]).refused(2, &["is no folder"]);
