@@ -349,7 +349,6 @@ fn split(text: &str, mark: char) -> Vec<&str> {
     for (at, c) in text.char_indices() {
         match (open, c) {
             (Some(quote), c) if c == quote => open = None,
-            (Some(_), _) => {}
             (None, '"' | '\'' | '`') => open = Some(c),
             (None, '[' | '<' | '(' | '{') => depth += 1,
             (None, ']' | ')' | '}') => depth -= 1,
@@ -443,7 +442,7 @@ mod tests {
         assert_eq!(typescript("Id")[1], "\"a\"");
         assert_eq!(typescript("Cart")[0], "new Cart()");
         assert!(typescript("Cart")[2].starts_with("new Cart([{\"price\""), "{:?}", typescript("Cart"));
-        assert_eq!(typescript("{ a: number, b: string }")[1], "{\"a\": 1, \"b\": \"12345\"}");
+        assert_eq!(typescript("{ a: number, b: string }")[1], "{\"a\": 1, \"b\": \"hello world\"}");
     }
 
     #[test]

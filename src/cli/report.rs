@@ -199,7 +199,7 @@ mod tests {
             votes: 1,
             observed: vec![observed(effect, key)],
         };
-        let input = Input { callee: "f".to_owned(), arguments: "1".to_owned(), result: None };
+        let input = Input { callee: "f".to_owned(), arguments: "1".to_owned(), ..Input::default() };
         let agreement = |all: Vec<Witness>| Some(Agreement::of(vec![input.clone()].into(), all).into());
         let mut report = Report {
             info: SourceInfo::default(),

@@ -396,7 +396,7 @@ mod tests {
             session.verdict(candidate, status, "");
         }
         assert!(title(&mut session).contains("those that passed do the same"), "others differ in the rows");
-        let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), result: None };
+        let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), ..Input::default() };
         let late = Observed { effect: Effect::Late, ..returns("late") };
         let witness = |c, observed: Observed| Witness { members: vec![c], votes: 1, observed: vec![observed; 2] };
         let all = vec![witness(0, returns("1")), witness(1, late)];
