@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::typed::is_same;
 use super::vote::{Standing, Witness, tally};
-use crate::trial::{Input, Observed};
+use crate::trial::{Effect, Input, Observed};
 
 /// Inputs that a report shows.
 const MOST_SHOWN: usize = 5;
@@ -109,7 +109,15 @@ impl Agreement {
     pub fn words(&self) -> String {
         if !self.tells() {
             let is_broken = self.standings.iter().all(|standing| standing.is_broken);
-            return if is_broken { "none can be loaded" } else { "no call returned" }.to_owned();
+            let all = || self.witnesses.iter().flat_map(|witness| &witness.observed);
+            // Values of the wrong kind, names that are not there.
+            let is_made = all().any(|observed| !matches!(observed.effect, Effect::Unknown | Effect::Unloaded));
+            return match (is_broken, is_made) {
+                (true, _) => "none can be loaded",
+                (false, true) => "no call returned",
+                (false, false) => "no call could be made",
+            }
+            .to_owned();
         }
         let (most, all) = (self.standings.iter().map(|standing| standing.agree).max(), self.candidates());
         match most.unwrap_or_default() {
@@ -203,7 +211,6 @@ impl Agreement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::Effect;
 
     fn found() -> Agreement {
         let input = |text: &str| Input { callee: "f".to_owned(), arguments: text.to_owned(), ..Input::default() };
@@ -254,6 +261,19 @@ mod tests {
         let answers: Vec<_> = found.answers(0).into_iter().map(|a| (a.shown, a.candidates)).collect();
         assert_eq!(answers, [("True".to_owned(), vec![1, 2]), ("1".to_owned(), vec![0])]);
         assert_eq!(found.differing(), [0]);
+    }
+
+    #[test]
+    fn calls_that_nobody_could_make_are_told_from_those_that_raise() {
+        for (effect, words) in [
+            (Effect::Unknown, "no call could be made"),
+            (Effect::Raised, "no call returned"),
+            (Effect::Unloaded, "none can be loaded"),
+        ] {
+            let observed = vec![Observed { effect, ..Observed::default() }];
+            let witness = Witness { members: vec![0], votes: 1, observed };
+            assert_eq!(Agreement::of(vec![Input::default()].into(), vec![witness]).words(), words);
+        }
     }
 
     #[test]
