@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::annotation::Types;
 use super::calls::{Call, Called};
-use super::kind::{Kind, Parameter, arguments};
+use super::kind::{Kind, Parameter, Way, arguments};
 use super::mutation::MUTATIONS;
 use super::value::{Argument, Value, written};
 use crate::code::Target;
@@ -50,7 +50,12 @@ pub fn inputs(target: &Target, tests: &[String]) -> Result<Vec<Input>, String> {
         };
         let seen = shown.iter().filter_map(of_call).fold(Kind::Unknown, Kind::or);
         let known = seen.or(std::mem::take(&mut parameter.kind));
-        let known = if known == Kind::Unknown { Kind::of_name(&parameter.name) } else { known };
+        let of_name = || match Kind::of_name(&parameter.name) {
+            // Each of `*numbers` is a number.
+            Kind::List(kind) if parameter.way == Way::Rest => *kind,
+            kind => kind,
+        };
+        let known = if known == Kind::Unknown { of_name() } else { known };
         parameter.kind = told(known, &words);
     }
     let mut all = Inputs { called: &called, seen: HashSet::new(), all: Vec::new() };
@@ -290,6 +295,7 @@ mod tests {
         assert_eq!(of("def f():\n    pass\n", "f", &[]).unwrap(), ["f()"]);
         let all = of("def f(*xs: int, by):\n    pass\n", "f", &[]).unwrap();
         assert!(all.contains(&"f(1, 2, 3, by=2)".to_owned()), "{all:?}");
+        assert_eq!(of("def f(*args):\n    pass\n", "f", &[]).unwrap()[1], "f(2)");
         let error = of("def f():\n    def g(x):\n        pass\n    return g\n", "f.g", &[]).unwrap_err();
         assert!(error.contains("f.g stands inside another function"), "{error}");
     }
