@@ -2,20 +2,20 @@
 
 use super::kind::{Kind, Parameter, Way};
 use super::value::{Value, literal, parts};
-use crate::code::{self, Declared};
+use crate::code::{Declarations, Declared};
 use crate::language::Language;
 
 /// Types inside types that are followed.
 const DEEPEST: usize = 4;
 
-/// What is written for values of Python's library types.
+/// Expressions for values of Python's library types.
 const PYTHON: &[(&str, &[&str])] = &[
     ("bytes", &["b\"\"", "b\"a\"", "b\"abc\"", "b\"hello world\"", "b\"\\x00\\xff\"", "b\"aabbcc\"", "b\"12\\n\""]),
     ("complex", &["0j", "1 + 2j", "-1j", "3 + 0j", "0.5 - 1.5j"]),
     ("range", &["range(0)", "range(5)", "range(2, 9, 3)", "range(3, 0, -1)"]),
 ];
 
-/// What is between the parentheses for values of Python's library types.
+/// Arguments by which Python's library types make values.
 const CALLED: &[(&str, &[&str])] = &[
     ("bytearray", &["b\"\"", "b\"abc\"", "b\"\\x00\\xff\"", "b\"aabbcc\""]),
     ("date", &["2024, 2, 29", "2023, 1, 1", "2000, 12, 31", "2024, 5, 18", "1999, 3, 1", "2026, 11, 30", "2024, 6, 9"]),
@@ -34,7 +34,7 @@ const CALLED: &[(&str, &[&str])] = &[
     ("bytesio", &["b\"\"", "b\"a\\nb\\n\"", "b\"\\x00\\xff\""]),
 ];
 
-/// What is written for values of JavaScript's types.
+/// Expressions for values of JavaScript's types.
 const JAVASCRIPT: &[(&str, &[&str])] = &[
     (
         "Date",
@@ -57,8 +57,8 @@ const JAVASCRIPT: &[(&str, &[&str])] = &[
 #[derive(Clone, Copy)]
 pub struct Types<'a> {
     pub language: Language,
-    /// The file.
-    pub text: &'a str,
+    /// Types of the file.
+    pub declared: &'a Declarations,
 }
 
 impl Types<'_> {
@@ -69,7 +69,7 @@ impl Types<'_> {
 
     /// New objects of a class of the file.
     pub fn object(self, class: &str) -> Option<Kind> {
-        match code::declared(self.language, self.text, class)? {
+        match self.declared.of(class)? {
             Declared::Class(head) => Some(Kind::New(self.maker(class), self.parameters(&head, 1))),
             _ => None,
         }
@@ -126,6 +126,10 @@ impl Types<'_> {
             Some((name, inside)) => (name.trim(), inside.trim_end().strip_suffix([']', '>']).unwrap_or(inside)),
             None => (text, ""),
         };
+        // A class of the file may have the name of another one.
+        if let Some(kind) = self.of_file(spelled, depth) {
+            return kind;
+        }
         let last = spelled.rsplit('.').next().unwrap_or_default();
         let each = split(inside, ',');
         let at = |place: usize| Box::new(each.get(place).map_or(Kind::Unknown, |text| self.inside(text, depth + 1)));
@@ -156,7 +160,7 @@ impl Types<'_> {
         if known != Kind::Unknown {
             return known;
         }
-        self.of_library(spelled, last).or_else(|| self.of_file(spelled, depth)).unwrap_or_default()
+        self.of_library(spelled, last).unwrap_or_default()
     }
 
     fn of_library(self, spelled: &str, last: &str) -> Option<Kind> {
@@ -169,13 +173,10 @@ impl Types<'_> {
         if !self.is_python() {
             return listed(JAVASCRIPT, spelled).map(Kind::OneOf);
         }
-        // Classes of the file have names of their own.
-        if code::declared(self.language, self.text, spelled).is_some() {
-            return None;
-        }
         if let Some(all) = listed(PYTHON, spelled) {
             return Some(Kind::OneOf(all));
         }
+        let lower = last.to_lowercase();
         let (name, callee) = match last {
             "Pattern" => {
                 let module = if spelled == "re.Pattern" { "re" } else { "__import__(\"re\")" };
@@ -185,18 +186,14 @@ impl Types<'_> {
             "TextIO" | "IO" => ("stringio", "__import__(\"io\").StringIO"),
             "BinaryIO" => ("bytesio", "__import__(\"io\").BytesIO"),
             "PurePath" | "PosixPath" => ("path", spelled),
-            _ => ("", spelled),
+            _ => (lower.as_str(), spelled),
         };
-        let lower = last.to_lowercase();
-        // Beside those that begin with a small letter there may be others of the same name.
-        let is_it = name.is_empty().then(|| CALLED.iter().any(|(other, _)| *other == lower));
-        let name = if is_it == Some(true) { lower.as_str() } else { name };
         let all: Vec<String> = listed(CALLED, name)?;
         Some(Kind::OneOf(all.iter().map(|inside| format!("{callee}({inside})")).collect()))
     }
 
     fn of_file(self, name: &str, depth: usize) -> Option<Kind> {
-        Some(match code::declared(self.language, self.text, name)? {
+        Some(match self.declared.of(name)? {
             Declared::Members(all) if all.is_empty() => return None,
             Declared::Members(all) => Kind::OneOf(all),
             Declared::Fields(fields) => Kind::Fields(self.parameters(&fields, depth + 1)),
@@ -341,7 +338,7 @@ fn split_first(text: &str, mark: char) -> Option<(&str, &str)> {
 
 /// The parts of a text between such characters outside of brackets and strings.
 fn split(text: &str, mark: char) -> Vec<&str> {
-    let (mut all, mut rest) = (Vec::new(), text);
+    let mut all = Vec::new();
     let mut begin = 0;
     let mut open = None;
     let mut depth = 0;
@@ -358,13 +355,12 @@ fn split(text: &str, mark: char) -> Vec<&str> {
             (None, c) if c == mark && depth == 0 => {
                 all.push(text[begin..at].trim());
                 begin = at + c.len_utf8();
-                rest = &text[begin..];
             }
             _ => {}
         }
         last = c;
     }
-    all.push(rest.trim());
+    all.push(text[begin..].trim());
     all.retain(|part| !part.is_empty());
     all
 }
@@ -374,13 +370,16 @@ mod tests {
     use super::*;
 
     fn values(language: Language, file: &str, annotation: &str) -> Vec<String> {
-        let kind = Types { language, text: file }.kind(annotation);
+        let declared = Declarations::of_file(language, file);
+        let kind = Types { language, declared: &declared }.kind(annotation);
         (0..6).map(|number| kind.typical(number).written(language)).collect()
     }
 
     #[test]
     fn annotations_say_kinds() {
         let list = |kind| Kind::List(Box::new(kind));
+        let language = Language::Python;
+        let declared = Declarations::of_file(language, "");
         let cases = [
             ("List[int]", list(Kind::Int)),
             ("typing.Dict[str, list[float]]", Kind::Dict(Box::new(Kind::Text), Box::new(list(Kind::Float)))),
@@ -395,7 +394,7 @@ mod tests {
             ("Thing", Kind::Unknown),
         ];
         for (text, kind) in cases {
-            assert_eq!(Types { language: Language::Python, text: "" }.kind(text), kind, "{text}");
+            assert_eq!(Types { language, declared: &declared }.kind(text), kind, "{text}");
         }
         let cases = [
             ("number[][]", list(list(Kind::Int))),
@@ -407,7 +406,7 @@ mod tests {
             ("'a' | \"b|c\"", Kind::OneOf(vec!["'a'".to_owned(), "\"b|c\"".to_owned()])),
         ];
         for (text, kind) in cases {
-            assert_eq!(Types { language: Language::TypeScript, text: "" }.kind(text), kind, "{text}");
+            assert_eq!(Types { language: Language::TypeScript, declared: &declared }.kind(text), kind, "{text}");
         }
     }
 
@@ -434,6 +433,7 @@ mod tests {
         assert_eq!(python("Row")[1], "{\"a\": 1}");
         assert!(python("Stack")[2].starts_with("Stack(["), "{:?}", python("Stack"));
         assert_eq!(python("Ids")[1], "[2]");
+        assert_eq!(values(Language::Python, "class Text:\n    pass\n", "Text")[0], "Text()");
         let text = "export interface Item { price: number; tag?: string }\ntype Id = string;\nenum Size { Small, Large = 3 }\ntype Kind = 'a' | 'b';\nclass Cart {\n  constructor(private items: Item[] = []) {}\n}\n";
         let typescript = |annotation| values(Language::TypeScript, text, annotation);
         assert_eq!(typescript("Item")[1], "{\"price\": 1}");
@@ -447,7 +447,8 @@ mod tests {
 
     #[test]
     fn parameters_say_how_they_are_given() {
-        let types = Types { language: Language::Python, text: "" };
+        let declared = Declarations::of_file(Language::Python, "");
+        let types = Types { language: Language::Python, declared: &declared };
         let ways = |types: Types, text: &str| {
             let all = types.parameters(text, 0);
             all.into_iter().map(|one| (one.name, one.way, one.has_default)).collect::<Vec<_>>()
@@ -461,7 +462,7 @@ mod tests {
             ]
         );
         assert_eq!(ways(types, "(a, *, b)")[1], ("b".to_owned(), Way::Named, false));
-        let types = Types { language: Language::TypeScript, text: "" };
+        let types = Types { language: Language::TypeScript, declared: &declared };
         assert_eq!(
             ways(types, "(key: (x: T) => K, m: Map<string, number>, ...xs: number[])"),
             [

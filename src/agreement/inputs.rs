@@ -8,7 +8,7 @@ use super::calls::{Call, Called};
 use super::kind::{Kind, Parameter, Way, arguments};
 use super::mutation::MUTATIONS;
 use super::value::{Argument, Value, written};
-use crate::code::Target;
+use crate::code::{Declarations, Target};
 use crate::hash;
 use crate::language::Language;
 use crate::trial::{Input, TrialError};
@@ -36,9 +36,10 @@ pub fn inputs(target: &Target, tests: &[String]) -> Result<Vec<Input>, String> {
     let called = called(target)?;
     let head = target.text.get(target.function.start..target.body.start).unwrap_or_default();
     let shown = shown_calls(target, &called, head, tests);
-    let types = Types { language: target.language, text: &target.text };
+    let declared = Declarations::of_file(target.language, &target.text);
+    let types = Types { language: target.language, declared: &declared };
     let mut parameters = parameters(types, head, &called.name).unwrap_or_default();
-    let words = if shown.is_empty() { words_of(head, &called.name) } else { Vec::new() };
+    let words = if shown.is_empty() { words_of(target.language, head, &called.name) } else { Vec::new() };
     for (at, parameter) in parameters.iter_mut().enumerate() {
         let is_it = |place: usize, argument: &Argument| match &argument.name {
             Some(name) => *name == parameter.name,
@@ -91,7 +92,9 @@ fn called(target: &Target) -> Result<Called, String> {
     let is_static = if is_python { has(&["@staticmethod", "@classmethod"]) } else { has(&["static "]) };
     let is_read =
         if is_python { has(&["@property", "@cached_property", "@functools.cached_property"]) } else { has(&["get "]) };
-    Ok(Called { language: target.language, name, class: parts.pop().map(str::to_owned), is_static, is_read })
+    let class = parts.pop().map(str::to_owned);
+    let is_read = is_read && class.is_some();
+    Ok(Called { language: target.language, name, class, is_static, is_read })
 }
 
 /// The calls in the texts of the user, those with literal arguments first.
@@ -213,7 +216,7 @@ fn typical_calls(called: &Called, object: Option<&Kind>, parameters: &[Parameter
         (None, Some(object)) => called.on(&object.typical(number)),
         (None, None) => called.callee(),
     };
-    // What a method leaves behind shows in the next call.
+    // State that a method leaves behind shows in the next call.
     let is_method = called.class.is_some() && !called.is_static && !called.is_read;
     for number in 0..3 * MOST {
         let before = (is_method && number % 2 == 1).then(|| arguments(parameters, number / 2, usual));
@@ -223,9 +226,12 @@ fn typical_calls(called: &Called, object: Option<&Kind>, parameters: &[Parameter
 }
 
 /// Values that the documentation of a function speaks of: `"a-b"`, `2024-05-17`, `host:port`.
-fn words_of(head: &str, name: &str) -> Vec<String> {
-    let text =
-        head.split_once(name).map_or(head, |(before, after)| if before.len() > after.len() { before } else { after });
+fn words_of(language: Language, head: &str, name: &str) -> Vec<String> {
+    // A docstring stands behind the name, a comment before it.
+    let text = match language {
+        Language::Python => head.split_once(name).map_or(head, |(_, after)| after),
+        _ => head.rsplit_once(name).map_or(head, |(before, _)| before),
+    };
     let mut all: Vec<String> = Vec::new();
     let is_marked = |word: &str| {
         let inner = |at: usize| {

@@ -28,7 +28,7 @@ pub enum Kind {
     Told(Vec<Value>, Box<Kind>),
     /// Dictionaries with these keys.
     Fields(Vec<Parameter>),
-    /// What is made of a value: `deque([1, 2])`.
+    /// Objects that are made of one value: `deque([1, 2])`.
     From(String, Box<Kind>),
     /// New objects of a class: what is called, and what it takes.
     New(String, Vec<Parameter>),

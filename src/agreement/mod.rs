@@ -28,6 +28,6 @@ mod vote;
 
 pub use found::{Agreement, Answer};
 pub use inputs::{are_called, inputs};
-pub use stated::{Example, Kind, may_iterate, stated};
+pub use stated::{Example, FunctionKind, may_iterate, stated};
 pub use typed::{is_same, typed, words};
 pub use vote::{Standing, Witness, tally};

@@ -19,7 +19,7 @@ pub struct Example {
 
 /// Kinds of functions that a call says nothing of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kind {
+pub struct FunctionKind {
     /// A call returns a coroutine.
     pub is_async: bool,
     /// Some candidate may return an iterator, whose values are compared as those of a list.
@@ -53,7 +53,7 @@ pub fn may_iterate(head: &str, body: &str) -> bool {
 
 /// The example that states the right answer to a call. `given` are the outcomes of the candidates that are
 /// right. The error is a sentence that says why no example can be written that all of them pass.
-pub fn stated(call: &str, right: &Observed, given: &[&Observed], kind: Kind) -> Result<Example, String> {
+pub fn stated(call: &str, right: &Observed, given: &[&Observed], kind: FunctionKind) -> Result<Example, String> {
     let mut example = match right.effect {
         Effect::Raised => raised(call, right, given, kind)?,
         _ if is_none_and_prints(right) => {
@@ -68,7 +68,7 @@ pub fn stated(call: &str, right: &Observed, given: &[&Observed], kind: Kind) -> 
 }
 
 /// The call as it has to be typed for its result.
-fn awaited(call: &str, kind: Kind) -> String {
+fn awaited(call: &str, kind: FunctionKind) -> String {
     if kind.is_async { format!("asyncio.run({call})") } else { call.to_owned() }
 }
 
@@ -98,7 +98,7 @@ fn lines_of(call: &str, key: &str) -> Result<String, String> {
     Ok(lines.iter().map(shown).collect::<Vec<_>>().join("\n"))
 }
 
-fn raised(call: &str, right: &Observed, given: &[&Observed], kind: Kind) -> Result<Example, String> {
+fn raised(call: &str, right: &Observed, given: &[&Observed], kind: FunctionKind) -> Result<Example, String> {
     // An iterator raises where its values are asked for.
     let call = if kind.iterates && !kind.is_async { format!("list({call})") } else { awaited(call, kind) };
     let name = given.first().map_or(&right.key, |one| &one.key);
@@ -125,7 +125,7 @@ fn raised(call: &str, right: &Observed, given: &[&Observed], kind: Kind) -> Resu
     Ok(Example { statements: vec![format!("{call}{option}")], printed })
 }
 
-fn returned(call: &str, right: &Observed, given: &[&Observed], kind: Kind) -> Result<Example, String> {
+fn returned(call: &str, right: &Observed, given: &[&Observed], kind: FunctionKind) -> Result<Example, String> {
     let untold = || {
         if right.shown.contains(", and argument ") || right.shown.contains(", and the object is ") {
             return format!("{call} changes what it is given, which an example of its result does not state");
@@ -239,7 +239,7 @@ mod tests {
     }
 
     /// The lines of the example, or the sentence.
-    fn of(right: &Observed, given: &[Observed], kind: Kind) -> String {
+    fn of(right: &Observed, given: &[Observed], kind: FunctionKind) -> String {
         let given: Vec<&Observed> = given.iter().collect();
         let example = stated("f(2)", right, &given, kind);
         example.map_or_else(|why| why, |it| format!("{} -> {}", it.statements.join("; "), it.printed))
@@ -247,7 +247,7 @@ mod tests {
 
     fn plain(key: &str, values: &[&str]) -> String {
         let given: Vec<Observed> = values.iter().map(|value| returns(key, value)).collect();
-        of(&given[0], &given, Kind::default())
+        of(&given[0], &given, FunctionKind::default())
     }
 
     #[test]
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(plain("P:P(x=1)", &["P(x=1)"]), "f(2) -> P(x=1)");
         assert_eq!(plain("b'a'", &["b'a'"]), "f(2) -> b'a'");
         // A typed answer that nobody gives.
-        assert_eq!(of(&returns("{1, 2}", "{1, 2}"), &[], Kind::default()), "f(2) == {1, 2} -> True");
+        assert_eq!(of(&returns("{1, 2}", "{1, 2}"), &[], FunctionKind::default()), "f(2) == {1, 2} -> True");
     }
 
     #[test]
@@ -275,18 +275,20 @@ mod tests {
         assert!(plain("{'a': 0.3}", &["Counter({'a': 0.3})"]).contains("no example can state"), "it is rounded");
         assert!(plain("P:P()", &["...P"]).contains("no example can state"));
         let changes = Observed { value: None, ..returns("1 | 0: [1]", "1, and argument 1 is [1]") };
-        assert!(of(&changes, std::slice::from_ref(&changes), Kind::default()).contains("changes what it is given"));
+        assert!(
+            of(&changes, std::slice::from_ref(&changes), FunctionKind::default()).contains("changes what it is given")
+        );
         let long = Observed { value: None, ..returns("[1...]", "[1…") };
-        assert!(of(&long, std::slice::from_ref(&long), Kind::default()).contains("has no text"));
+        assert!(of(&long, std::slice::from_ref(&long), FunctionKind::default()).contains("has no text"));
     }
 
     #[test]
     fn iterators_are_listed_and_coroutines_run() {
         let listed = returns("[0, 2]", "[0, 2]");
-        let kind = Kind { iterates: true, is_async: false };
+        let kind = FunctionKind { iterates: true, is_async: false };
         assert_eq!(of(&listed, std::slice::from_ref(&listed), kind), "list(f(2)) -> [0, 2]");
         assert_eq!(of(&returns("3", "3"), &[], kind), "f(2) -> 3");
-        let kind = Kind { iterates: false, is_async: true };
+        let kind = FunctionKind { iterates: false, is_async: true };
         assert_eq!(of(&returns("3", "3"), &[], kind), "import asyncio; asyncio.run(f(2)) -> 3");
         for (head, body, iterates) in [
             ("def f(n):", "    for x in n:\n        yield x\n", true),
@@ -304,7 +306,7 @@ mod tests {
     fn printed_lines_are_shown() {
         let prints = |text: &str| {
             let observed = Observed { value: None, ..returns(&format!("None > {text}"), &format!("prints {text:?}")) };
-            of(&observed, std::slice::from_ref(&observed), Kind::default())
+            of(&observed, std::slice::from_ref(&observed), FunctionKind::default())
         };
         assert_eq!(prints("a\n\nb c\n"), "f(2) -> a\n<BLANKLINE>\nb c");
         assert_eq!(prints("a"), "f(2) -> a");
@@ -316,7 +318,7 @@ mod tests {
 
     #[test]
     fn errors_are_stated_by_what_right_candidates_have_in_common() {
-        let plain = |right: &Observed, given: &[Observed]| of(right, given, Kind::default());
+        let plain = |right: &Observed, given: &[Observed]| of(right, given, FunctionKind::default());
         let zero = raises("ValueError", "ValueError: zero");
         let traceback = "Traceback (most recent call last):\n    ...\n";
         assert_eq!(plain(&zero, std::slice::from_ref(&zero)), format!("f(2) -> {traceback}ValueError: zero"));

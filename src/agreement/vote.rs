@@ -42,7 +42,7 @@ impl Standing {
     }
 }
 
-/// Errors that nobody raises on purpose, or by which code says that it is not done.
+/// Errors that code mostly raises by mistake, and that by which it says that it is not done.
 const FAULTS: &[&str] = &[
     "AttributeError", "EOFError", "FileNotFoundError", "ImportError", "IndexError", "KeyError", "MemoryError",
     "ModuleNotFoundError", "NameError", "NotImplementedError", "RangeError", "RecursionError", "ReferenceError",

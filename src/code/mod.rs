@@ -61,7 +61,7 @@ pub use open::open_function;
 pub use outline::{Item, ItemKind, mentioned, outline};
 pub use spec::{Place, TargetSpec};
 pub use target::Target;
-pub use types::{Declared, declared};
+pub use types::{Declarations, Declared};
 pub use words::{Word, names, words};
 
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! Types that a file declares: what its values are made of. Read from a syntax tree; a file that does not parse
 //! declares none.
 
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 use super::{syntax, text};
 use crate::language::Language;
@@ -22,16 +22,26 @@ pub enum Declared {
 /// Classes above a class that are followed.
 const DEEPEST: usize = 4;
 
-/// The type of this name that a file declares at its top level.
-pub fn declared(language: Language, file: &str, name: &str) -> Option<Declared> {
-    let (file, _) = text::decode_str(file);
-    // Far cheaper than a tree.
-    if name.is_empty() || !file.contains(name) {
-        return None;
+/// The types of a file.
+#[derive(Debug)]
+pub struct Declarations {
+    language: Language,
+    text: String,
+    tree: Option<Tree>,
+}
+
+impl Declarations {
+    /// Reads a file.
+    pub fn of_file(language: Language, file: &str) -> Self {
+        let text = text::decode_str(file).0.to_string();
+        Self { language, tree: syntax::tree(language, &text), text }
     }
-    let tree = syntax::tree(language, &file)?;
-    let file = File { text: &file, root: tree.root_node() };
-    if language == Language::Python { file.python(name, 0) } else { file.braces(name, 0) }
+
+    /// The type of this name that the file declares at its top level.
+    pub fn of(&self, name: &str) -> Option<Declared> {
+        let file = File { text: &self.text, root: self.tree.as_ref()?.root_node() };
+        if self.language == Language::Python { file.python(name, 0) } else { file.braces(name, 0) }
+    }
 }
 
 struct File<'a> {
@@ -121,8 +131,9 @@ impl<'a> File<'a> {
         };
         let of_fields = |declared| if let Declared::Fields(text) = declared { Some(text) } else { None };
         let of_class = |declared| if let Declared::Class(text) = declared { Some(text) } else { None };
-        if is(&["TypedDict"]) || above(of_fields).is_some() {
-            return Some(Declared::Fields(format!("{{{}}}", joined(above(of_fields), fields()))));
+        let fields_above = above(of_fields);
+        if is(&["TypedDict"]) || fields_above.is_some() {
+            return Some(Declared::Fields(format!("{{{}}}", joined(fields_above, fields()))));
         }
         let own = body
             .iter()
@@ -216,7 +227,8 @@ mod tests {
     #[test]
     fn classes_say_what_their_objects_are_made_of() {
         let text = "@dataclass(frozen=True)\nclass A:\n    a: int\n    n: ClassVar[int] = 1\n    b: list[int] = field(default_factory=list)\n\n@dataclass\nclass B(A):\n    c: str = ''\n\nclass C:\n    pass\n\nclass D(C):\n    def __init__(self, x, /, y: int = 2):\n        pass\n\nclass E(D):\n    pass\n\nclass F(str, enum.Enum):\n    _ignore_ = []\n    ONE = 'a'\n    TWO = 'b'\n    def f(self):\n        pass\n\nUser = NewType('User', int)\nPairs = list[tuple[int, int]]\n";
-        let of = |name| declared(Language::Python, text, name);
+        let declared = Declarations::of_file(Language::Python, text);
+        let of = |name| declared.of(name);
         let class = |text: &str| Some(Declared::Class(text.to_owned()));
         assert_eq!(of("A"), class("(a: int, b: list[int] = field(default_factory=list))"));
         assert_eq!(of("B"), class("(a: int, b: list[int] = field(default_factory=list), c: str = '')"));
@@ -226,10 +238,12 @@ mod tests {
         assert_eq!(of("Pairs"), Some(Declared::Alias("list[tuple[int, int]]".to_owned())));
         assert_eq!((of("Z"), of("")), (None, None));
         let text = "class A {\n  #n = 0;\n  constructor(a, b = 1) { this.a = a; }\n}\nexport class B extends A {}\nexport default class C {}\n";
-        let of = |name| declared(Language::JavaScript, text, name);
+        let declared = Declarations::of_file(Language::JavaScript, text);
+        let of = |name| declared.of(name);
         assert_eq!((of("A"), of("B"), of("C")), (class("(a, b = 1)"), class("(a, b = 1)"), class("()")));
         let text = "interface A { a: number; f(): void }\ninterface B { readonly a: number, b?: string }\n";
-        let of = |name| declared(Language::TypeScript, text, name);
+        let declared = Declarations::of_file(Language::TypeScript, text);
+        let of = |name| declared.of(name);
         assert_eq!((of("A"), of("B")), (None, Some(Declared::Fields("{a: number, b?: string}".to_owned()))));
     }
 }

@@ -1,4 +1,4 @@
-//! What a trial comes to: a status with its message, and how verdicts of several tests are put together.
+//! Verdicts: a status with its message, and how those of several tests are put together.
 
 use serde::{Deserialize, Serialize};
 

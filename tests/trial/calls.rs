@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use bass_tui::agreement::{Kind, may_iterate, stated, typed};
+use bass_tui::agreement::{FunctionKind, may_iterate, stated, typed};
 use bass_tui::code::{Place, Target};
 use bass_tui::language::Language;
 use bass_tui::trial::{Effect, Input, Limits, Observed, Runner, Status, Tests, Trial};
@@ -124,8 +124,10 @@ fn an_answer_is_an_example_that_all_pass_who_give_it() {
         let observed: Vec<Observed> =
             bodies.iter().map(|body| calls(&runner, &program(body, ""), &["3"])[0].clone()).collect();
         assert!(observed.iter().all(|one| one.outcome() == observed[0].outcome()), "{observed:?}");
-        let kind =
-            Kind { is_async: head.starts_with("async"), iterates: bodies.iter().any(|body| may_iterate(head, body)) };
+        let kind = FunctionKind {
+            is_async: head.starts_with("async"),
+            iterates: bodies.iter().any(|body| may_iterate(head, body)),
+        };
         let example = stated("f(3)", &observed[0], &observed.iter().collect::<Vec<_>>(), kind).unwrap();
         let target = Target::in_text(&program("    pass\n", ""), Language::Python, &Place::Any).unwrap();
         let stub = target.stub_with_example(&example.statements, &example.printed).unwrap();

@@ -5,7 +5,7 @@ use super::effect::Effect;
 use super::refusal::refusal;
 use super::state::State;
 use super::testing::test_all_again;
-use crate::agreement::{self, Agreement, Kind, may_iterate, stated, typed};
+use crate::agreement::{self, Agreement, FunctionKind, may_iterate, stated, typed};
 use crate::code::Target;
 use crate::language::Language;
 use crate::trial::Observed;
@@ -173,7 +173,7 @@ fn stated_of(
     let of = |c: usize| agreement.observed(c, input);
     let candidates = 0..run.candidates.len();
     let given: Vec<&Observed> = candidates.filter_map(of).filter(|one| check.is(one)).collect();
-    let kind = Kind {
+    let kind = FunctionKind {
         is_async: head.lines().any(|line| line.trim_start().starts_with("async ")),
         iterates: run.candidates.iter().any(|candidate| may_iterate(&head, &candidate.text)),
     };

@@ -340,8 +340,8 @@ impl Plan {
     }
 }
 
-/// The command that runs a tests file by this runner: of several that which names the file or its folder, else
-/// the first. One file of a folder may load the others.
+/// The command that runs a tests file by this runner. Of several it is the one that names the file or its
+/// folder, else the first. One file of a folder may load the others.
 fn starting<'c>(row: &RunnerRow, commands: &'c [Command], file: &Path) -> Option<&'c Command> {
     let is_started = |command: &&Command| match row.name {
         SCRIPT => script::is_run_by(command, file) || row.imports.iter().any(|name| script::starts(command, name)),

@@ -76,7 +76,7 @@ pub fn has_test(manifest: &Value) -> bool {
 /// Beginnings of the names of scripts that run tests where none is called `test`.
 const OTHER_NAMES: &[&str] = &["test", "unit", "spec"];
 
-/// The commands of the nearest test script, and of the scripts that it starts. Without one those of the scripts
+/// The commands of the nearest test script and of the scripts that it starts. Without one those of scripts
 /// whose names say that they run tests.
 pub fn commands(manifests: &[&Value]) -> Vec<Command> {
     let scripts = |manifest: &Value| -> Vec<(String, String)> {

@@ -9,8 +9,8 @@ use toml::{Table, Value};
 /// Most crates that are looked at on the way from one to another.
 const MOST: usize = 200;
 
-/// Returns true if a file is of another crate than the function's file, and that crate depends neither directly
-/// nor through others of the project on the function's.
+/// Returns true if a file is of another crate than the function's file, and that crate does not depend on the
+/// function's, directly or through others of the project.
 pub fn is_foreign(root: &Path, file: &Path, own: &Path) -> bool {
     let Some((crate_of_file, own)) = folder(root, file).zip(folder(root, own)) else { return false };
     if crate_of_file == own {

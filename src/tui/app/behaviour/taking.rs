@@ -1,4 +1,4 @@
-//! What is written into the file: taking a candidate, taking it back, a file that has changed.
+//! Writing into the file: taking a candidate, taking it back, a file that has changed.
 
 use std::sync::Arc;
 

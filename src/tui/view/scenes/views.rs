@@ -1,4 +1,4 @@
-//! What is opened over the candidates: help, results, differences, search, questions, colours.
+//! Views over the candidates: help, results, differences, search, questions, colours.
 
 use ratatui::style::Modifier;
 
