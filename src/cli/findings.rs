@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::args::TestArgs;
+use super::progress::during;
 use crate::code::{Target, TargetSpec};
 use crate::job::{Job, Task};
 use crate::language::Language;
@@ -35,8 +36,10 @@ pub struct Findings {
 
 /// Returns true if examples or other tests are found for a function.
 pub fn has_tests(spec: &TargetSpec, settings: &Settings) -> bool {
-    let job = Target::read(spec).ok().and_then(|target| job_of(target, settings).ok());
-    job.is_some_and(|job| job.has_tests())
+    during(&format!("looking for tests of {}", spec.path.display()), false, || {
+        let job = Target::read(spec).ok().and_then(|target| job_of(target, settings).ok());
+        job.is_some_and(|job| job.has_tests())
+    })
 }
 
 fn job_of(target: Target, settings: &Settings) -> Result<Job, String> {
@@ -57,9 +60,10 @@ impl Findings {
         });
         let place = |in_project| if in_project { "in a copy of the project" } else { "in a folder made for them" };
         let place = job.tests.as_ref().map(|tests| place(tests.first().are_in_project()));
+        let what = format!("running the tests of {} as it is, and without it", target.name);
         let trial = job.trial(0, "", settings.limits).filter(|_| runner.may_run()).map(|trial| {
             let trial = Trial { program: target.text, ..trial };
-            runner.run(&trial, &Arc::default()).map_err(|e| e.to_string())
+            during(&what, false, || runner.run(&trial, &Arc::default())).map_err(|e| e.to_string())
         });
         Ok(Self {
             function: target.name,

@@ -11,6 +11,7 @@ use super::config::{comment, toml};
 use super::failure::Failure;
 use super::findings::{self, Findings};
 use super::output::{number, print, say};
+use super::progress::during;
 use super::session::Session;
 use crate::code::{self, FunctionName, Place, TargetSpec};
 use crate::config::{PROJECT_FILE, place_of};
@@ -74,10 +75,11 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     }
     let project = Project { root, package, file: PathBuf::new(), tests: None, only: Vec::new(), lone: None };
     let runner = session.runner();
-    let sources = Sources::of(&project).map_err(Failure::input)?;
+    let sources = during("reading the project", false, || Sources::of(&project)).map_err(Failure::input)?;
     print(&clean(&format!("project       {}\n", project.root.display())))?;
     let mut all_run = true;
     for language in Language::ALL.iter().filter(|language| sources.count(**language) > 0) {
+        print(&clean(&heading(*language, &sources)))?;
         let (text, runs) = about(*language, &sources, &project, &runner, &session.settings);
         print(&clean(&text))?;
         all_run &= runs;
@@ -163,6 +165,11 @@ impl Sources {
     }
 }
 
+fn heading(language: Language, sources: &Sources) -> String {
+    let tests = sources.tests.iter().filter(|path| Language::of_path(path) == Some(language)).count();
+    format!("\n{} ({}, {tests} of tests)\n", language.title(), number(sources.count(language), "file"))
+}
+
 /// The setup found for a language, and true if its tests can be run.
 fn about(
     language: Language,
@@ -171,9 +178,7 @@ fn about(
     runner: &Runner,
     settings: &Settings,
 ) -> (String, bool) {
-    let tests = sources.tests.iter().filter(|path| Language::of_path(path) == Some(language)).count();
-    let files = sources.count(language);
-    let mut text = format!("\n{} ({}, {tests} of tests)\n", language.title(), number(files, "file"));
+    let mut text = String::new();
     let tool = runner.tool(language, &project.root.join(&project.package));
     let shown =
         tool.as_ref().map_or_else(ToString::to_string, |(program, why)| format!("{} ({why})", program.display()));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::output::say;
 use crate::job::{Event, round_words};
 use crate::source::Event as From;
+use crate::untrusted::clean_line;
 
 /// Time between two drawings.
 const EVERY: Duration = Duration::from_millis(100);
@@ -47,10 +48,11 @@ impl Line {
         }
     }
 
-    /// Replaces the line by `text`.
+    /// Replaces the line by `text`, as much of it as one line holds.
     pub fn draw(&mut self, text: &str) {
         self.drawn = Some(Instant::now());
-        say(&format!("{}{text}", Self::CLEAR));
+        let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
+        say(&format!("{}{}", Self::CLEAR, clean_line(text, columns.saturating_sub(1))));
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use super::super::output::say;
 use super::super::progress::Line;
 use crate::eval::{News, ProblemResult, Progress, Speed};
-use crate::untrusted::clean_line;
 
 /// Time between two lines of progress on an output that cannot be redrawn.
 const EVERY: Duration = Duration::from_secs(30);
@@ -61,8 +60,7 @@ impl Log {
         if let Some(line) = &mut self.line
             && line.due().is_some()
         {
-            let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-            line.draw(&clean_line(&self.progress.line(now - self.began), columns.saturating_sub(1)));
+            line.draw(&self.progress.line(now - self.began));
         }
         if self.written.is_some_and(|written| now - written >= EVERY) {
             self.written = Some(now);
