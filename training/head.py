@@ -62,17 +62,23 @@ def main():
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    common(parser)
+    parser.add_argument("--before", type=int, nargs="+", help="blocks of the main model before which its states are taken")
+    parser.add_argument("--ffn", type=int, default=0, help="width of the feed-forward; that of the main model if 0")
+    return parser.parse_args()
+
+
+def common(parser):
+    """The arguments of each training that drafts from states."""
     parser.add_argument("--data", required=True, help="folder that prepare.py has written")
     parser.add_argument("--main", required=True, help="model folder of the main model")
-    parser.add_argument("--out", required=True, help="folder for the head")
+    parser.add_argument("--out", required=True, help="folder for what is made")
     parser.add_argument("--draft", help="model folder of a draft model, to be measured as well")
     length = parser.add_mutually_exclusive_group(required=True)
     length.add_argument("--minutes", type=float, help="with what the main model writes, without the measuring")
     length.add_argument("--batches", type=int)
     parser.add_argument("--steps", type=int, default=3, help="how many tokens a chain of the training has")
     parser.add_argument("--tokens", type=int, default=1024, help="how many tokens can be drafted")
-    parser.add_argument("--before", type=int, nargs="+", help="blocks of the main model before which its states are taken")
-    parser.add_argument("--ffn", type=int, default=0, help="width of the feed-forward; that of the main model if 0")
     parser.add_argument("--texts", type=int, default=1024, help="how many texts the main model writes")
     parser.add_argument("--context", type=int, default=256)
     parser.add_argument("--batch", type=int, default=4, help="texts of `context` tokens a batch")
@@ -80,7 +86,6 @@ def parse():
     parser.add_argument("--rate", type=float, default=1.5, help="share of the usual learning rates")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=0)
-    return parser.parse_args()
 
 
 def usual(blocks):
@@ -136,6 +141,15 @@ class Head(nn.Module):
     def logits(self, output):
         return self.head(self.norm(output))
 
+    def chains(self, main, tokens, states, steps):
+        """Logits for each time. Row i of time k stands on token i + k with the states of token i, and drafts token
+        i + k + 1."""
+        rows = tokens.shape[1] - steps
+        state, seen = self.fc(states[:, :rows]), []
+        for number in range(1, steps + 1):
+            state = self(main.embedding(tokens[:, number : number + rows]), state, seen)
+            yield self.logits(state)
+
     def parameters_by_kind(self):
         """The matrices inside, and the rest."""
         inside = [m.weight for m in (self.fc, self.q, self.k, self.v, self.o, self.gate, self.up, self.down)]
@@ -165,23 +179,15 @@ def attend(q, seen):
 
 @torch.no_grad()
 def read(main, tokens, before):
-    """The main model's states before some of its blocks, side by side, and its logits."""
+    """The main model's states before some of its blocks, side by side, and its logits. Behind the last block are those
+    before a block that it does not have."""
     turned = angles(main.shape, torch.arange(tokens.shape[1], device=tokens.device))
     x, inputs = main.embedding(tokens), []
     for block in main.blocks:
         inputs.append(x)
         x = block(x, turned)
+    inputs.append(x)
     return torch.cat([inputs[number] for number in before], -1), F.linear(main.norm(x), main.embedding.weight)
-
-
-def chains(head, main, tokens, states, steps):
-    """Logits of the head for each time. Row i of time k stands on token i + k with the states of token i, and drafts
-    token i + k + 1."""
-    rows = tokens.shape[1] - steps
-    state, seen = head.fc(states[:, :rows]), []
-    for number in range(1, steps + 1):
-        state = head(main.embedding(tokens[:, number : number + rows]), state, seen)
-        yield head.logits(state)
 
 
 def taught(head, main, tokens, weights, steps):
@@ -189,7 +195,7 @@ def taught(head, main, tokens, weights, steps):
     states, wanted = read(main, tokens, head.before)
     shares = wanted.float().softmax(-1)[..., head.ids]
     loss = total = 0.0
-    for number, given in enumerate(chains(head, main, tokens, states, steps), 1):
+    for number, given in enumerate(head.chains(main, tokens, states, steps), 1):
         places = slice(number, number + given.shape[1])
         each = -(shares[:, places] * F.log_softmax(given.float(), -1)).sum(-1)
         scale = LATER ** (number - 1)
@@ -277,7 +283,7 @@ def measure(head, main, data, tokenizer, steps, draft=None):
             tables = {name: torch.zeros(length, steps) for name in shares}
             # At the end of the text chains are shorter: there are tokens behind it, which nothing sees.
             longer = F.pad(text[:-1], (0, steps))[None], F.pad(states, (0, 0, 0, steps))
-            for number, given in enumerate(chains(head, main, *longer, steps), 1):
+            for number, given in enumerate(head.chains(main, *longer, steps), 1):
                 whole = torch.full((length - number, main.shape.vocabulary), -torch.inf, device=text.device)
                 whole[:, head.ids] = given[0, : length - number].float()
                 places = torch.arange(number, length, device=text.device)

@@ -31,6 +31,7 @@ try:
     import network
     import parallel
     import train
+    import transfer
     from safetensors.torch import load_file
 except ImportError as missing:
     MISSING = str(missing)
@@ -300,7 +301,7 @@ class Head(unittest.TestCase):
         made, tokens, steps = self.head(main), torch.randint(4096, (2, 20)), 3
         states, by_main = head.read(main, tokens, made.before)
         self.assertLess((main(tokens) - by_main).abs().max().item(), 1e-5)
-        found = list(head.chains(made, main, tokens, states, steps))
+        found = list(made.chains(main, tokens, states, steps))
         for row in range(tokens.shape[1] - steps):
             state = made.fc(states[:, : row + 1])
             for number in range(1, steps + 1):
@@ -328,8 +329,37 @@ class Head(unittest.TestCase):
             wanted, counts = by_main[:, number : number + 17].softmax(-1), weights[:, number : number + 17] * 0.8 ** (number - 1)
             each = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(0, 1), reduction="none").view(2, 17)
             sums += torch.stack([(each * counts).sum(), counts.sum()])
-        with mock.patch.object(head, "chains", lambda *_: given):
+        with mock.patch.object(made, "chains", lambda *_: given):
             self.assertAlmostEqual(head.taught(made, main, tokens, weights, 3).item(), (sums[0] / sums[1]).item(), places=4)
+
+    @torch.no_grad()
+    def test_drafts_from_states_know_what_is_there_when_they_are_made(self):
+        main, tokens, steps = self.main(), torch.randint(4096, (1, 20)), 3
+        for kind, newest in (("heads", 0), ("short", 1), ("hidden", 0)):
+            a = mock.Mock(kind=kind, steps=steps)
+            made = (transfer.Hidden if kind == "hidden" else transfer.Heads)(main, torch.arange(4096), a)
+            for p in [p for p in made.parameters() if p.requires_grad]:
+                torch.nn.init.normal_(p, std=0.1)
+            others, row = tokens.clone(), 9
+            others[0, row + 1 + newest :] = 7
+            found = [list(made.chains(main, each, head.read(main, each, made.before)[0], steps)) for each in (tokens, others)]
+            for one, other in zip(*found):
+                self.assertLess((one[:, : row + 1] - other[:, : row + 1]).abs().max().item(), 1e-5, kind)
+            self.assertGreater((found[0][0][:, row + 2 :] - found[1][0][:, row + 2 :]).abs().max().item(), 1e-3, kind)
+
+    @torch.no_grad()
+    def test_states_ahead_are_what_a_pass_with_them_gives(self):
+        main, tokens, steps = self.main(), torch.randint(4096, (1, 20)), 3
+        made = transfer.Hidden(main, torch.arange(4096), mock.Mock(steps=steps))
+        for own in made.made:
+            torch.nn.init.normal_(own.weight, std=0.1)
+        states, _ = head.read(main, tokens, made.before)
+        found, row = list(made.chains(main, tokens, states, steps)), 9
+        x = torch.cat([states[:, : row + 1]] + [own(states[:, row, None]) for own in made.made], 1)
+        for block in main.blocks[made.middle :]:
+            x = block(x, head.angles(main.shape, torch.arange(x.shape[1])))
+        wanted = F.linear(main.norm(x[:, -steps:]), main.embedding.weight)[0]
+        self.assertLess((torch.stack([one[0, row] for one in found]) - wanted).abs().max().item(), 1e-4)
 
     def test_frequent_tokens_are_those_of_bodies(self):
         arrays, prompts = torch.tensor([1, 1, 1, 5, 5, 3, 9, 9]), torch.tensor([True] * 3 + [False] * 5)
