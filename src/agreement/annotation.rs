@@ -27,7 +27,6 @@ const CALLED: &[(&str, &[&str])] = &[
     ("timedelta", &["0", "1", "hours=1", "minutes=90", "days=-1", "seconds=59", "days=400, hours=5"]),
     ("decimal", &["\"0\"", "\"1.50\"", "\"-2.25\"", "\"10\"", "\"0.005\"", "\"99.995\"", "\"1000000\"", "\"-0.1\""]),
     ("fraction", &["0", "1, 2", "-3, 4", "5", "22, 7"]),
-    ("path", &["\"a.txt\"", "\"\"", "\"a/b.tar.gz\"", "\"/a/b\"", "\"..\"", "\"a/../b\"", "\".hidden\""]),
     ("uuid", &["int=0", "int=1", "\"12345678-1234-5678-1234-567812345678\""]),
     ("counter", &["", "\"aab\"", "\"abcabc\"", "[1, 1, 2]"]),
     ("stringio", &["\"\"", "\"a\\nb\\n\"", "\"1,2\\n3,4\\n\"", "\"one\""]),
@@ -185,7 +184,9 @@ impl Types<'_> {
             }
             "TextIO" | "IO" => ("stringio", "__import__(\"io\").StringIO"),
             "BinaryIO" => ("bytesio", "__import__(\"io\").BytesIO"),
-            "PurePath" | "PosixPath" => ("path", spelled),
+            "Path" | "PurePath" | "PosixPath" => {
+                return Some(Kind::From(spelled.to_owned(), Box::new(Kind::Path(Vec::new()))));
+            }
             _ => (lower.as_str(), spelled),
         };
         let all: Vec<String> = listed(CALLED, name)?;
@@ -415,7 +416,7 @@ mod tests {
         let python = |annotation| values(Language::Python, "", annotation);
         assert_eq!(python("dt.date")[0], "dt.date(2024, 2, 29)");
         assert_eq!(python("Decimal")[1], "Decimal(\"1.50\")");
-        assert_eq!(python("list[pathlib.Path]")[1], "[pathlib.Path(\"a/b.tar.gz\")]");
+        assert_eq!(python("list[pathlib.Path]")[1], "[pathlib.Path(\"\")]");
         assert_eq!(python("Literal['x', 'y']")[..3], ["'x'", "'y'", "'x'"]);
         assert_eq!(python("Iterator[int]")[1], "iter([2])");
         assert_eq!(python("re.Pattern[str]")[0], "re.compile(\"a+\")");

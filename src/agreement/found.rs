@@ -1,6 +1,7 @@
 //! Candidates of a run by their behaviour, for readers and reports.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 use super::typed::is_same;
 use super::vote::{Standing, Witness, tally};
 use crate::trial::{Effect, Input, Observed};
+use crate::untrusted::clean_line;
 
 /// Inputs that a report shows.
 const MOST_SHOWN: usize = 5;
@@ -36,6 +38,11 @@ pub struct Answer {
     pub is_told: bool,
 }
 
+/// The call that shows why a candidate is broken.
+fn fault(witness: &Witness) -> Option<&Observed> {
+    witness.observed.iter().find(|observed| matches!(observed.effect, Effect::Unloaded | Effect::Raised))
+}
+
 impl Agreement {
     /// The agreement of these witnesses of the inputs.
     pub fn of(inputs: Arc<[Input]>, witnesses: Vec<Witness>) -> Self {
@@ -45,6 +52,12 @@ impl Agreement {
         let kinds: Vec<usize> = (0..this.inputs.len()).map(kinds).collect();
         this.differing = (0..kinds.len()).filter(|&input| kinds[input] > 1).collect();
         this.differing.sort_by_key(|&input| (Reverse(kinds[input]), this.inputs[input].text().len()));
+        // Inputs that tell the same candidates apart as an earlier one come behind all others.
+        let apart = |input: usize| this.answers(input).into_iter().map(|answer| answer.candidates).collect::<Vec<_>>();
+        let mut seen = HashSet::new();
+        let repeats: Vec<bool> = this.differing.iter().map(|&input| !seen.insert(apart(input))).collect();
+        let (firsts, others): (Vec<_>, Vec<_>) = this.differing.iter().zip(repeats).partition(|(_, repeats)| !repeats);
+        this.differing = firsts.into_iter().chain(others).map(|(&input, _)| input).collect();
         this
     }
 
@@ -90,17 +103,25 @@ impl Agreement {
         self.standings.iter().all(|standing| standing.group == 0)
     }
 
-    /// A sentence's end that says why a candidate's code cannot be loaded.
-    pub fn unloaded(&self, candidate: usize) -> String {
-        let why = self.observed(candidate, 0).map_or("", |observed| observed.shown.as_str());
-        let colon = if why.is_empty() { "" } else { ": " };
-        format!("cannot be loaded{colon}{why}")
+    /// The call that shows why a broken candidate cannot be used.
+    pub fn fault_of(&self, candidate: usize) -> Option<&Observed> {
+        fault(&self.witnesses[self.place(candidate)?])
     }
 
-    /// Returns true if candidates cannot be loaded for reasons of their own: syntax, or not all the same one.
-    pub fn differ_unloaded(&self) -> bool {
+    /// A sentence's end that says why a broken candidate cannot be used.
+    pub fn fault(&self, candidate: usize) -> String {
+        let Some(observed) = self.fault_of(candidate) else { return "cannot be loaded".to_owned() };
+        match observed.effect {
+            Effect::Raised => format!("raises in each call {}", observed.shown),
+            _ if observed.shown.is_empty() => "cannot be loaded".to_owned(),
+            _ => format!("cannot be loaded: {}", observed.shown),
+        }
+    }
+
+    /// Returns true if candidates are broken for reasons of their own: syntax, or not all the same one.
+    pub fn differ_broken(&self) -> bool {
         let broken = self.witnesses.iter().zip(&self.standings).filter(|(_, standing)| standing.is_broken);
-        let why: Vec<&str> = broken.filter_map(|(one, _)| Some(one.observed.first()?.shown.as_str())).collect();
+        let why: Vec<&str> = broken.filter_map(|(one, _)| Some(fault(one)?.shown.as_str())).collect();
         let is_syntax = |why: &&str| ["SyntaxError", "IndentationError", "TabError"].iter().any(|e| why.starts_with(e));
         why.iter().any(|one| is_syntax(one) || *one != why[0]) || why.len() == 1
     }
@@ -113,17 +134,29 @@ impl Agreement {
             // Values of the wrong kind, names that are not there.
             let is_made = all().any(|observed| !matches!(observed.effect, Effect::Unknown | Effect::Unloaded));
             return match (is_broken, is_made) {
-                (true, _) => "none can be loaded",
+                (true, _) => "none can be run",
                 (false, true) => "no call returned",
                 (false, false) => "no call could be made",
             }
             .to_owned();
+        }
+        if let Some(shown) = self.constant() {
+            return format!("each call gives {}", clean_line(shown, 40));
         }
         let (most, all) = (self.standings.iter().map(|standing| standing.agree).max(), self.candidates());
         match most.unwrap_or_default() {
             1 if all > 1 => format!("{all} different behaviours"),
             most => format!("{most} of {all} agree"),
         }
+    }
+
+    /// The result of all calls, if several have one and all the same: that candidates agree says little then.
+    pub fn constant(&self) -> Option<&str> {
+        let told = || self.witnesses.iter().flat_map(|witness| &witness.observed);
+        let first = told().find(|observed| observed.outcome().is_some())?;
+        let is_one = self.inputs.len() > 1 && first.effect == Effect::Returned;
+        let is_same = |observed: &Observed| observed.outcome().is_none_or(|own| Some(own) == first.outcome());
+        (is_one && told().all(is_same)).then_some(first.shown.as_str())
     }
 
     /// The outcome of a candidate's call.
@@ -173,7 +206,8 @@ impl Agreement {
         all
     }
 
-    /// The inputs on which candidates differ, those first that tell most of them apart, of these the shortest.
+    /// The inputs on which candidates differ, those first that tell most of them apart, of these the shortest, and
+    /// behind them those that tell no others apart.
     pub fn differing(&self) -> &[usize] {
         &self.differing
     }
@@ -234,6 +268,25 @@ mod tests {
     }
 
     #[test]
+    fn inputs_that_tell_no_others_apart_come_last() {
+        let input = |text: &str| Input { callee: "f".to_owned(), arguments: text.to_owned(), ..Input::default() };
+        let inputs: Vec<Input> = ["1", "12", "123", "1234"].map(input).into();
+        let returned = |key: char| Observed { effect: Effect::Returned, key: key.into(), ..Observed::default() };
+        let witness = |members: usize, keys: &str| Witness {
+            members: vec![members],
+            votes: 1,
+            observed: keys.chars().map(returned).collect(),
+        };
+        let all = [witness(0, "aaaa"), witness(1, "bbab"), witness(2, "aaba")];
+        assert_eq!(Agreement::of(inputs.into(), all.to_vec()).differing(), [0, 2, 1, 3]);
+        // Calls that all give one thing tell little.
+        let inputs: Vec<Input> = ["1", "12"].map(input).into();
+        let same = Agreement::of(inputs.clone().into(), vec![witness(0, "aa"), witness(1, "aa")]);
+        assert_eq!((same.constant(), same.words().as_str()), (Some(""), "each call gives "));
+        assert_eq!(Agreement::of(inputs.into(), vec![witness(0, "aa"), witness(1, "ab")]).constant(), None);
+    }
+
+    #[test]
     fn a_candidate_without_a_vote_has_a_place_and_moves_none() {
         let mut all = found().witnesses;
         for members in [vec![5], vec![6]] {
@@ -268,7 +321,7 @@ mod tests {
         for (effect, words) in [
             (Effect::Unknown, "no call could be made"),
             (Effect::Raised, "no call returned"),
-            (Effect::Unloaded, "none can be loaded"),
+            (Effect::Unloaded, "none can be run"),
         ] {
             let observed = vec![Observed { effect, ..Observed::default() }];
             let witness = Witness { members: vec![0], votes: 1, observed };

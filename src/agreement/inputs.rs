@@ -5,9 +5,11 @@ use std::collections::HashSet;
 
 use super::annotation::Types;
 use super::calls::{Call, Called};
+use super::files::{is_path, with_files};
 use super::kind::{Kind, Parameter, Way, arguments};
+use super::literals::Literals;
 use super::mutation::MUTATIONS;
-use super::value::{Argument, Value, written};
+use super::value::{self, Argument, Value, written};
 use crate::code::{Declarations, Target};
 use crate::hash;
 use crate::language::Language;
@@ -27,9 +29,9 @@ pub fn are_called(language: Language) -> bool {
     language == Language::Python || language.is_kin(Language::JavaScript)
 }
 
-/// The inputs of a function. Calls are looked for in its own text and in these texts of tests. The error is a
-/// sentence.
-pub fn inputs(target: &Target, tests: &[String]) -> Result<Vec<Input>, String> {
+/// The inputs of a function. Calls are looked for in its own text and in these texts of tests, values in these
+/// bodies. The error is a sentence.
+pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<Input>, String> {
     if !are_called(target.language) {
         return Err(TrialError::Unobserved { language: target.language.title() }.to_string());
     }
@@ -40,6 +42,7 @@ pub fn inputs(target: &Target, tests: &[String]) -> Result<Vec<Input>, String> {
     let types = Types { language: target.language, declared: &declared };
     let mut parameters = parameters(types, head, &called.name).unwrap_or_default();
     let words = if shown.is_empty() { words_of(target.language, head, &called.name) } else { Vec::new() };
+    let literals = Literals::of(target.language, bodies);
     for (at, parameter) in parameters.iter_mut().enumerate() {
         let is_it = |place: usize, argument: &Argument| match &argument.name {
             Some(name) => *name == parameter.name,
@@ -54,10 +57,13 @@ pub fn inputs(target: &Target, tests: &[String]) -> Result<Vec<Input>, String> {
         let of_name = || match Kind::of_name(&parameter.name) {
             // Each of `*numbers` is a number.
             Kind::List(kind) if parameter.way == Way::Rest => *kind,
+            _ if is_path(&parameter.name) => Kind::Path(Vec::new()),
             kind => kind,
         };
-        let known = if known == Kind::Unknown { of_name() } else { known };
-        parameter.kind = told(known, &words);
+        let is_guessed = known == Kind::Unknown;
+        parameter.kind = if is_guessed { of_name() } else { known };
+        *parameter = literals.told(with_files(head, &called.name, std::mem::take(parameter)), is_guessed);
+        parameter.kind = told(std::mem::take(&mut parameter.kind), &words);
     }
     let mut all = Inputs { called: &called, seen: HashSet::new(), all: Vec::new() };
     for call in &shown {
@@ -71,6 +77,31 @@ pub fn inputs(target: &Target, tests: &[String]) -> Result<Vec<Input>, String> {
         return Err(format!("{} cannot be called: nothing says what it takes", target.name));
     }
     Ok(all.all)
+}
+
+/// The input that a call states as a person types it, perhaps without its last parenthesis. The error is a
+/// sentence.
+pub fn typed_call(target: &Target, text: &str) -> Result<Input, String> {
+    let called = called(target)?;
+    let text = text.trim();
+    let of = |text: &str| called.calls(text).into_iter().next();
+    let call = of(text).or_else(|| of(&format!("{text})"))).filter(|_| !called.is_read);
+    let call = call
+        .ok_or_else(|| format!("`{text}` is no call of {}: type `{}(` and arguments", target.name, called.callee()))?;
+    let mut all = Inputs { called: &called, seen: HashSet::new(), all: Vec::new() };
+    all.add(&Call { result: None, ..call }, 1);
+    all.all.pop().ok_or_else(|| format!("`{text}` cannot be called"))
+}
+
+/// Returns true if an input leaves out an argument that the function could take, or it takes none.
+pub fn leaves_out(target: &Target, input: &Input) -> bool {
+    let Ok(called) = called(target) else { return false };
+    let head = target.text.get(target.function.start..target.body.start).unwrap_or_default();
+    let declared = Declarations::of_file(target.language, &target.text);
+    let types = Types { language: target.language, declared: &declared };
+    let taken = parameters(types, head, &called.name).unwrap_or_default();
+    let given = value::arguments(&format!("{})", input.arguments), 0, target.language).map_or(0, |(all, _)| all.len());
+    taken.is_empty() || given < taken.iter().filter(|parameter| parameter.way != Way::Rest).count()
 }
 
 /// The function as calls name it.
@@ -271,7 +302,7 @@ mod tests {
 
     fn of(text: &str, name: &str, tests: &[&str]) -> Result<Vec<String>, String> {
         let target = Target::in_text(text, Language::Python, &Place::Function(name.to_owned())).unwrap();
-        let all = inputs(&target, &tests.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())?;
+        let all = inputs(&target, &tests.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(), &[])?;
         let one = |input: Input| input.text() + &input.result.map(|r| format!(" = {r}")).unwrap_or_default();
         Ok(all.into_iter().map(one).collect())
     }
@@ -327,10 +358,36 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_leaves_out_an_argument_is_known() {
+        let text = "def age(born: date, on=None):\n    pass\n\ndef now():\n    pass\n\nclass A:\n    def f(self, x):\n        pass\n";
+        for (name, call, is_left) in [
+            ("age", "age(date(2024, 2, 29))", true),
+            ("age", "age(date(2024, 2, 29), on=date(2025, 1, 1))", false),
+            ("now", "now()", true),
+            ("A.f", "A().f(3)", false),
+        ] {
+            let target = Target::in_text(text, Language::Python, &Place::Function(name.to_owned())).unwrap();
+            assert_eq!(leaves_out(&target, &typed_call(&target, call).unwrap()), is_left, "{call}");
+        }
+    }
+
+    #[test]
+    fn a_typed_call_is_an_input() {
+        let of = |text: &str, name: &str, call: &str| {
+            let target = Target::in_text(text, Language::Python, &Place::Function(name.to_owned())).unwrap();
+            typed_call(&target, call).map(|input| input.text())
+        };
+        let text = "class T:\n    def __init__(self, a):\n        pass\n\n    def put(self, x):\n        pass\n\ndef f(x, y=1):\n    pass\n";
+        assert_eq!(of(text, "f", " f(\"#a\", y = [1, 2]").unwrap(), "f(\"#a\", y=[1, 2])");
+        assert_eq!(of(text, "T.put", "T(3).put(g(1))").unwrap(), "T(3).put(g(1))");
+        assert_eq!(of(text, "f", "g(1)").unwrap_err(), "`g(1)` is no call of f: type `f(` and arguments");
+    }
+
+    #[test]
     fn javascript_functions_are_called_by_their_signatures() {
         let of = |language, text: &str, name: &str| -> Vec<String> {
             let target = Target::in_text(text, language, &Place::Function(name.to_owned())).unwrap();
-            let all = inputs(&target, &[]).unwrap();
+            let all = inputs(&target, &[], &[]).unwrap();
             all.into_iter().map(|input| format!("{}({})", input.callee, input.arguments)).collect()
         };
         let script = |text: &str, name: &str| of(Language::JavaScript, text, name);

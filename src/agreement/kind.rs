@@ -1,5 +1,6 @@
 //! Kinds of values that a parameter takes, and typical values of each.
 
+use super::files::PATHS;
 use super::value::{Argument, Value};
 
 /// A kind of values.
@@ -28,6 +29,8 @@ pub enum Kind {
     Told(Vec<Value>, Box<Kind>),
     /// Dictionaries with these keys.
     Fields(Vec<Parameter>),
+    /// Paths, among them those of files that are made for the call.
+    Path(Vec<Value>),
     /// Objects that are made of one value: `deque([1, 2])`.
     From(String, Box<Kind>),
     /// New objects of a class: what is called, and what it takes.
@@ -114,9 +117,15 @@ impl Kind {
         match (self, other) {
             (Self::Unknown, other) => other,
             (kind, Self::Maybe(other)) => Self::Maybe(Box::new(kind.or(*other))),
-            (_, other @ (Self::OneOf(_) | Self::Fields(_) | Self::From(..) | Self::New(..) | Self::Either(..))) => {
-                other
-            }
+            (
+                _,
+                other @ (Self::OneOf(_)
+                | Self::Path(_)
+                | Self::Fields(_)
+                | Self::From(..)
+                | Self::New(..)
+                | Self::Either(..)),
+            ) => other,
             (Self::Int, Self::Float) => Self::Float,
             (Self::List(a), Self::List(b)) => Self::List(Box::new(a.or(*b))),
             (Self::Set(a), Self::Set(b)) => Self::Set(Box::new(a.or(*b))),
@@ -192,6 +201,12 @@ impl Kind {
             Self::Fields(fields) => {
                 let names = |argument: Argument| Some((Value::Text(argument.name?), argument.value));
                 Value::Dict(arguments(fields, number, None).into_iter().filter_map(names).collect())
+            }
+            // Each second one is of a file, if there are any.
+            Self::Path(made) if !made.is_empty() && number.is_multiple_of(2) => made[number / 2 % made.len()].clone(),
+            Self::Path(made) => {
+                let number = if made.is_empty() { number } else { number / 2 };
+                Value::Text(PATHS[number % PATHS.len()].to_owned())
             }
             Self::From(callee, kind) => {
                 Value::Made(callee.clone(), vec![Argument { name: None, value: kind.typical(number) }])

@@ -3,10 +3,10 @@
 //! It is evidence where there are no tests, and no verdict: most can be wrong.
 //!
 //! - Inputs (`inputs`): calls of the function in its documentation, in tests and in the code around it, with
-//!   changed values (`mutation`), and typical values by annotation (`annotation`) and name (`kind`). The same
-//!   each time.
+//!   changed values (`mutation`), and typical values by annotation (`annotation`) and name (`kind`), with files made for
+//!   the call (`files`) and values that candidates compare with (`literals`). The same each time.
 //! - Calls run in the sandbox, a process for each distinct candidate (`trial::Runner::observe`). What is
-//!   compared is the result with changed arguments, or the type of the error.
+//!   compared is the result with changed arguments and files, or the type of the error.
 //! - Votes (`vote`): for each input a candidate gets the number of candidates that do the same there. Equal
 //!   candidates vote each. Those that return more of the results that the documentation states come first.
 //!   A candidate that only raises never comes before one that returns.
@@ -16,10 +16,12 @@
 mod annotation;
 mod calls;
 mod errors;
+mod files;
 mod form;
 mod found;
 mod inputs;
 mod kind;
+mod literals;
 mod mutation;
 mod stated;
 mod typed;
@@ -27,7 +29,7 @@ mod value;
 mod vote;
 
 pub use found::{Agreement, Answer};
-pub use inputs::{are_called, inputs};
-pub use stated::{Example, FunctionKind, may_iterate, stated};
+pub use inputs::{are_called, inputs, leaves_out, typed_call};
+pub use stated::{Example, FunctionKind, asks_the_time, may_iterate, stated};
 pub use typed::{is_same, typed, words};
 pub use vote::{Standing, Witness, tally};

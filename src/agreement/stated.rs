@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::errors::is_builtin;
 use super::form::{key, printed};
 use super::value::{Value, literal};
+use crate::code;
 use crate::language::Language;
 use crate::trial::{Effect, Observed};
 
@@ -49,6 +50,15 @@ pub fn may_iterate(head: &str, body: &str) -> bool {
     let result = head.rsplit_once("->").map_or("", |(_, result)| result);
     ANNOTATIONS.iter().any(|name| is_word(result, name))
         || body.lines().any(|line| is_word(line, "yield") || given(line).is_some_and(|it| is_iterator(it.trim())))
+}
+
+/// Functions that say what time it is.
+const CLOCKS: [&str; 6] = ["today", "now", "utcnow", "localtime", "gmtime", "ctime"];
+
+/// Returns true if a body of Python asks for the time.
+pub fn asks_the_time(body: &str) -> bool {
+    let names = code::names(Language::Python, body);
+    CLOCKS.iter().any(|clock| names.contains(*clock)) || body.contains("time.time(")
 }
 
 /// The example that states the right answer to a call. `given` are the outcomes of the candidates that are

@@ -20,7 +20,7 @@ pub struct Witness {
 pub struct Standing {
     /// Stated results that it returns.
     pub right: usize,
-    /// True if its code cannot be loaded.
+    /// True if its code cannot be loaded, or each call ends at a name that nothing defines or at a placeholder.
     pub is_broken: bool,
     /// True if some call returned.
     pub returns: bool,
@@ -49,6 +49,20 @@ const FAULTS: &[&str] = &[
     "StopIteration", "SyntaxError", "SystemExit", "TypeError", "UnboundLocalError", "ZeroDivisionError",
     "process.exit",
 ];
+
+/// Errors that no input is to blame for: names that nothing defines, and placeholders.
+const OF_CODE: &[&str] = &["NameError", "NotImplementedError", "ReferenceError", "UnboundLocalError"];
+
+/// Returns true for code that cannot be loaded, or cannot be run.
+fn is_broken(witness: &Witness) -> bool {
+    let mut told = witness.observed.iter().filter(|observed| observed.effect != Effect::Unknown).peekable();
+    let is_of_code = |observed: &Observed| match observed.effect {
+        Effect::Unloaded => true,
+        Effect::Raised => OF_CODE.contains(&observed.key.as_str()),
+        _ => false,
+    };
+    told.peek().is_some() && told.all(is_of_code)
+}
 
 /// Returns true for an error that may be what the function is to do on an input.
 fn is_on_purpose(observed: &Observed) -> bool {
@@ -82,7 +96,7 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
         standing.right = witness.observed.iter().filter(|observed| observed.is_right == Some(true)).count();
         standing.returns = any(witness, Effect::Returned);
         standing.is_at_fault = !standing.returns && !witness.observed.iter().any(is_on_purpose);
-        standing.is_broken = any(witness, Effect::Unloaded);
+        standing.is_broken = is_broken(witness);
     }
     let mut groups: Vec<(usize, usize)> = Vec::new();
     for w in 0..witnesses.len() {
@@ -147,6 +161,18 @@ mod tests {
             let standings = tally(&[raising(3, name), witness(1, "ab")], 2);
             assert_eq!(standings[0].order() > standings[1].order(), is_behaviour, "{name}");
         }
+    }
+
+    #[test]
+    fn code_that_never_runs_is_broken() {
+        let raising = |keys: [&str; 2]| {
+            let mut witness = witness(1, "!!");
+            witness.observed.iter_mut().zip(keys).for_each(|(observed, key)| observed.key = key.to_owned());
+            tally(&[witness], 2)[0].is_broken
+        };
+        assert!(raising(["NameError", "NameError"]) && raising(["NotImplementedError", "ReferenceError"]));
+        assert!(!raising(["NameError", "TypeError"]) && !raising(["TypeError", "TypeError"]));
+        assert!(!tally(&[witness(1, "??")], 2)[0].is_broken, "it may only be slow");
     }
 
     #[test]

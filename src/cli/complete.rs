@@ -214,7 +214,7 @@ pub(super) fn none_picked(job: &Job, report: &Report) -> String {
     let is_broken = |agreement: &Agreement, c: usize| agreement.standing(c).is_some_and(|standing| standing.is_broken);
     let broken = report.agreement.as_ref().and_then(|agreement| {
         let first = report.summary.ranking.iter().find(|&&c| is_broken(agreement, c))?;
-        Some(format!("no candidate can be loaded ({} {})", label(*first), agreement.unloaded(*first)))
+        Some(format!("no candidate can be used ({} {})", label(*first), agreement.fault(*first)))
     });
     match broken {
         _ if job.has_tests() => "no candidate passed".to_owned(),

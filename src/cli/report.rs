@@ -94,7 +94,8 @@ fn counted(report: &Report) -> Option<Cow<'_, Agreement>> {
 /// How many candidates do what this one does, in words.
 fn agreeing(agreement: &Agreement, candidate: usize) -> String {
     match agreement.standing(candidate) {
-        Some(standing) if standing.is_broken => agreement.unloaded(candidate),
+        Some(standing) if standing.is_broken => agreement.fault(candidate),
+        Some(_) if agreement.constant().is_some() => String::new(),
         Some(standing) if agreement.tells() && standing.agree > 1 => format!("{} agree", standing.agree),
         Some(_) if agreement.tells() => "alone".to_owned(),
         _ => String::new(),
@@ -106,6 +107,9 @@ fn told_apart(agreement: &Agreement) -> String {
     let inputs = number(agreement.inputs.len(), "input");
     if !agreement.tells() {
         return format!("agreement says nothing on {inputs}: {}\n", agreement.words());
+    }
+    if let Some(shown) = agreement.constant() {
+        return format!("on {inputs} each call gives {}, which tells little\n", clean_line(shown, 60));
     }
     let Some(input) = agreement.telling() else {
         let what = if agreement.is_one() { "all that were called do the same" } else { "no results differ" };
@@ -209,7 +213,7 @@ mod tests {
             picked: Some(1),
             agreement: agreement(vec![witness(0, Effect::Unloaded, "")]),
         };
-        assert!(table(&report, Some("sandboxed")).contains("on 1 input: none can be loaded"));
+        assert!(table(&report, Some("sandboxed")).contains("on 1 input: none can be run"));
         // The pass of the other one has ended its calls.
         report.candidates[1].verdict.status = Status::Passed;
         let said = table(&report, Some("sandboxed"));

@@ -152,7 +152,7 @@ impl Session {
         if !self.settings.compares() || self.settings.generate.n < 2 {
             return None;
         }
-        if let Err(why) = job.inputs() {
+        if let Err(why) = job.inputs(&[]) {
             if self.settings.agree == Some(true) {
                 say(&(framed(&format!("bass-tui: --agree: {why}")) + "\n"));
             }

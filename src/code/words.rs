@@ -117,7 +117,12 @@ fn tokens(language: Language, text: &str) -> Vec<(Kind, &str)> {
 fn said(language: Language, token: &str) -> (String, bool) {
     let quote = token.find(['"', '\'', '`']).unwrap_or(0);
     let prefix = token[..quote].to_ascii_lowercase();
-    let body = token[quote..].trim_matches(['"', '\'', '`', '#']);
+    // Only Rust has `#` around quotes.
+    let quoted = if language == Language::Rust { token.trim_end_matches('#') } else { token };
+    let quoted = quoted.get(quote..).unwrap_or_default();
+    let mark = ["\"\"\"", "'''", "\"", "'", "`"].into_iter().find(|mark| quoted.starts_with(mark)).unwrap_or_default();
+    let inside = quoted.strip_prefix(mark).unwrap_or(quoted);
+    let body = inside.strip_suffix(mark).unwrap_or(inside);
     let has_fields = match language {
         Language::Python => prefix.contains(['f', 't']),
         _ => token.starts_with('`'),
@@ -230,6 +235,7 @@ mod tests {
         assert_eq!(python("'a' 'b' \\\n r'\\x61'"), "<ab\\x61>");
         assert_eq!(python("f'{os.x(1)} y {{z}}'"), "<{os.x(1)} y {{z}}> ; os . x ( 1 ) ;");
         assert_eq!(python("'''a\nb''' + c"), "<a\nb> + c");
+        assert_eq!(python("'#' + x == '\"'"), "<#> + x = = <\">");
         assert_eq!(shown(Language::JavaScript, "`a${p.exit()}` + /x/ // b"), "<a${p.exit()}> ; p . exit ( ) ; + </x/>");
         assert_eq!(shown(Language::JavaScript, "'\\u0065\\u{76}al\\101'"), "<evalA>");
         assert_eq!(shown(Language::Rust, "r#\"a\"# \"b\" 'c' /* d */ &'e f"), "<a> <b> <c> & ' e f");

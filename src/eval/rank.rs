@@ -160,9 +160,10 @@ fn of_problem(
     result: &ProblemResult,
 ) -> Result<Option<Vec<Standing>>, String> {
     let problem = &plan.problems[at];
-    let Some(inputs) = problem.target().and_then(|target| inputs(&target, &[]).ok()) else { return Ok(None) };
     let origin = |c: &CandidateResult| c.duplicate_of.unwrap_or(c.index);
     let ended: Vec<&CandidateResult> = result.of_first_round().iter().filter(|c| has_ended(c)).collect();
+    let bodies: Vec<&str> = ended.iter().map(|c| c.text.as_str()).collect();
+    let Some(inputs) = problem.target().and_then(|target| inputs(&target, &[], &bodies).ok()) else { return Ok(None) };
     let mut witnesses: Vec<Witness> = Vec::new();
     for candidate in &ended {
         if let Some(witness) = witnesses.iter_mut().find(|witness| witness.members[0] == origin(candidate)) {

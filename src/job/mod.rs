@@ -351,11 +351,11 @@ impl Task for Job {
         Some(Trial { program: target.text.clone(), ..self.trial(0, "", limits)? })
     }
 
-    fn inputs(&self) -> Result<Vec<Input>, String> {
+    fn inputs(&self, bodies: &[&str]) -> Result<Vec<Input>, String> {
         let target = self.target().ok_or("there is no function to call")?;
         let own = target.path.as_deref();
         let files = self.tests.iter().flat_map(Tests::files).filter(|(path, _)| Some(&**path) != own);
-        inputs(target, &files.map(|(_, text)| text).collect::<Vec<_>>())
+        inputs(target, &files.map(|(_, text)| text).collect::<Vec<_>>(), bodies)
     }
 
     fn called(&self, _candidate: usize, completion: &str, limits: Limits) -> Option<Trial> {

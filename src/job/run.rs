@@ -34,8 +34,9 @@ pub trait Task: Send + Sync {
     fn lacking(&self, _text: &str) -> Option<String> {
         None
     }
-    /// The inputs that candidates are called on, or a sentence why they are not.
-    fn inputs(&self) -> Result<Vec<Input>, String> {
+    /// The inputs that candidates are called on, with values from these bodies of theirs, or a sentence why they
+    /// are not.
+    fn inputs(&self, _bodies: &[&str]) -> Result<Vec<Input>, String> {
         Err("there is no function to call".to_owned())
     }
     /// The program whose function is called, as a trial without tests.
@@ -245,6 +246,11 @@ impl Run {
     /// Adds a candidate that the user has made of another one, and tests it.
     pub fn add(&self, of: usize, text: String) {
         lock(&self.0).add(of, text);
+    }
+
+    /// Calls all candidates that are called on one more input.
+    pub fn call_on(&self, input: Input) {
+        lock(&self.0).call_on(input);
     }
 
     /// Tests an ended candidate once more.

@@ -12,6 +12,12 @@ use super::project::lone::{Lones, folder_of};
 use crate::sandbox::{Ended, Limits, Run};
 use crate::untrusted::clean_line;
 
+/// Functions of the observers that make a file (a name and its text), and a folder (a name, and the texts of its
+/// files by their names) in the folder that calls run in, for one call; they return the name.
+pub const FILE_MAKER: &str = "a_file";
+/// See [`FILE_MAKER`].
+pub const FOLDER_MAKER: &str = "a_folder";
+
 /// A call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -41,9 +47,14 @@ impl Input {
         }
     }
 
-    /// Returns true if its text is the call as code has it.
-    pub fn is_code(&self) -> bool {
-        self.before.is_none()
+    /// Why its text is not the call as code has it, if it is not: a sentence without its end.
+    pub fn is_no_code(&self) -> Option<&'static str> {
+        let makes = |maker: &str| self.arguments.contains(&format!("{maker}("));
+        match () {
+            () if self.before.is_some() => Some("these are two on one object"),
+            () if makes(FILE_MAKER) || makes(FOLDER_MAKER) => Some("this one needs a file that is made for it"),
+            () => None,
+        }
     }
 }
 

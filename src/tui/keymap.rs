@@ -95,6 +95,7 @@ pub enum Action {
     Calls,
     Answer,
     TypeAnswer,
+    OwnCall,
     Forget,
     Example,
     TestAgain,
@@ -290,6 +291,7 @@ pub const TABLE: &[KeyBinding] = &[
 
     binding(C::Calls, A::Answer, "answer", &["1", "2", "3", "4", "5", "6", "7", "8", "9"], "the answer of this number is right: all candidates are judged by it", ""),
     binding(C::Calls, A::TypeAnswer, "type-answer", &["="], "type the right answer, such as one that no candidate gives", "type answer"),
+    binding(C::Calls, A::OwnCall, "own-call", &["+"], "type a call of your own, on which all candidates are called", "own call"),
     binding(C::Calls, A::PaneDown, "pane-down", &["j", "down"], "next call", "next"),
     binding(C::Calls, A::PaneUp, "pane-up", &["k", "up"], "previous call", "previous"),
     binding(C::Calls, A::Example, "example", &["w"], "make the right answer an example in the docstring, and test by it", "as example"),

@@ -313,6 +313,7 @@ impl World {
             Effect::Open => self.open_again(),
             Effect::Test { run, candidate } => self.run(run).into_iter().for_each(|run| run.test(candidate)),
             Effect::ReadTests { run, candidate, job } => self.read_tests(run, candidate, job),
+            Effect::Call { run, input } => self.run(run).into_iter().for_each(|run| run.call_on(input.clone())),
             Effect::Add { run, of, text } => self.run(run).into_iter().for_each(|run| run.add(of, text.clone())),
             Effect::Edit { run, candidate, text } => {
                 let (job, sender) = (self.job_of(run), self.sender.clone());

@@ -172,7 +172,7 @@ fn code_that_cannot_be_loaded_is_neither_picked_nor_written() {
     };
     let done = of(&["    return (x\n", "    return x +\n"]).code(1);
     assert!(done.err.contains("cannot be loaded: SyntaxError"), "{}", done.err);
-    assert!(done.err.contains("no candidate can be loaded (") && done.err.contains("is as it was"), "{}", done.err);
+    assert!(done.err.contains("no candidate can be used (") && done.err.contains("is as it was"), "{}", done.err);
     assert_eq!((std::fs::read_to_string(&file).unwrap().as_str(), done.out.as_str()), (text, ""));
     // One that can be is.
     of(&["    return (x\n", "    return 2 * x\n"]).code(0);

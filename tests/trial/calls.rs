@@ -268,6 +268,30 @@ fn a_file_of_a_project_is_loaded_as_its_module() {
     let file = root.join("src/shop/core/price.py");
     let program = "from ..tax import RATE\n\n\ndef f(x):\n    open('made', 'w').close()\n    return x * RATE\n";
     let observed = runner.observe(&trial(program, Some(&file), "f"), &[input("f", "3")], &Arc::default()).unwrap();
-    assert_eq!(keys(&observed), ["6"]);
+    assert_eq!(keys(&observed), ["6 | made: ''"]);
     assert!(!root.join("made").exists() && !root.join("src/made").exists(), "the user's files are as they were");
+}
+
+const READS: &str = "a_file(\"one.csv\", \"a,b\\n1,2\\n\")";
+const FOLDER: &str = "a_folder(\"one\", {\"a.txt\": \"x\", \"c/d.txt\": \"y\"})";
+
+#[test]
+fn files_are_made_for_a_call_and_those_that_it_writes_are_compared() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let program = "import os\n\ndef f(path, text=None):\n    if text is None:\n        if os.path.isdir(path):\n            return sorted(os.listdir(path))\n        \
+                   with open(path) as lines:\n            return lines.readlines()\n    if text == '':\n        os.remove(path)\n        return None\n    \
+                   with open(path, 'w') as out:\n        out.write(text)\n";
+    let write = format!("{READS}, \"new\"");
+    let remove = format!("{READS}, \"\"");
+    let calls_of = [READS, FOLDER, "\"one.csv\"", &write, &remove, "\"out.txt\", \"x\"", "\"out.txt\""];
+    let observed = calls(&runner, program, &calls_of);
+    let expected = [
+        "['a,b\\n', '1,2\\n']", "['a.txt', 'c']", "FileNotFoundError", "None | one.csv: 'new'", "None | one.csv: None",
+        "None | out.txt: 'x'", "FileNotFoundError",
+    ];
+    assert_eq!(keys(&observed), expected, "no call sees the files of another");
+    assert_eq!(observed[3].shown, "None, and one.csv holds 'new'");
+    assert_eq!(observed[4].shown, "None, and removes one.csv");
+    assert!(observed[5].value.is_none() && observed[0].value.is_some() && !observed.iter().any(|one| one.is_unsteady));
+    assert!(input("f", READS).is_no_code().is_some());
 }

@@ -330,7 +330,7 @@ fn candidates_that_do_the_same_agree() {
     let Some(runner) = runner(Language::JavaScript) else { return };
     let text = "/**\n * The largest values.\n *\n * largest([3, 1, 2], 2);\n * // => [3, 2]\n */\nexport const largest = (values, k = 1) => {\n};\n";
     let target = Target::in_text(text, Language::JavaScript, &Spot::Function("largest".to_owned())).unwrap();
-    let inputs = inputs(&target, &[]).unwrap();
+    let inputs = inputs(&target, &[], &[]).unwrap();
     let bodies = [
         "  return [...values].sort((a, b) => b - a).slice(0, k);\n",
         "  return values.sort((a, b) => a - b).reverse().slice(0, k);\n",
@@ -401,4 +401,23 @@ fn node_removes_types_itself() {
     let program = "interface Pair { x: number }\nenum Colour { Red, Green }\nexport function f(p: Pair): number {\n    return 2 * p.x + Colour.Green;\n}\n\
         class Count {\n    constructor(private n: number) {}\n    next(): number { return ++this.n; }\n}\n";
     expect("a.ts", program, &[("f({ x: 2 })", "5"), ("(new Count(1)).next()", "2 | 0: Count {\"n\": 2}")]);
+}
+
+#[test]
+fn files_are_made_for_a_call_and_those_that_it_writes_are_compared() {
+    let program = "const fs = require('node:fs');\nfunction f(path, text) {\n  if (text === undefined) {\n    \
+        if (fs.statSync(path).isDirectory()) return fs.readdirSync(path).sort();\n    \
+        return fs.readFileSync(path, 'utf8').split('\\n').length;\n  }\n  if (text === '') return fs.rmSync(path);\n  \
+        fs.writeFileSync(path, text);\n}\nasync function g(path) {\n  await fs.promises.appendFile(path, 'b');\n}\n";
+    let made = "a_file(\"one.csv\", \"a,b\\n\")";
+    let calls = [
+        (&*format!("f({made})"), "2"),
+        ("f(a_folder('one', { 'a.txt': 'x', 'c/d.txt': 'y' }))", "[\"a.txt\", \"c\"]"),
+        ("f('one.csv')", "!Error"),
+        (&*format!("f({made}, 'new')"), "undefined | one.csv: \"new\""),
+        (&*format!("f({made}, '')"), "undefined | no one.csv"),
+        ("f('out.txt', 'x')", "undefined | out.txt: \"x\""),
+        (&*format!("g({made})"), "undefined | one.csv: \"a,b\\nb\""),
+    ];
+    expect("a.cjs", program, &calls);
 }

@@ -52,7 +52,9 @@ pub(super) struct State {
     slots: Vec<Slot>,
     /// Candidates that their token limit cut in the middle of the function.
     cut_off: Vec<usize>,
-    /// The inputs that candidates are called on.
+    /// True if candidates are called.
+    are_called: bool,
+    /// The inputs that they are called on, from the first call on.
     inputs: Option<Arc<[Input]>>,
     agreement: Option<Arc<Agreement>>,
     /// Requests that have not ended.
@@ -106,10 +108,11 @@ impl State {
             queue.begin_writing();
         }
         let can_agree = agree && n > 1 && queue.as_ref().is_some_and(|queue| queue.may_run());
-        let inputs = can_agree.then(|| task.inputs().ok()).flatten().map(Into::into);
+        let are_called = can_agree && task.inputs(&[]).is_ok();
         Self {
             me,
-            inputs,
+            are_called,
+            inputs: None,
             agreement: None,
             task,
             tasks: 0,
@@ -209,6 +212,16 @@ impl State {
         self.slots.push(Slot { made: true, ..Slot::default() });
         self.tell(Event::Added { candidate, of, text });
         self.ended(candidate);
+    }
+
+    pub fn call_on(&mut self, input: Input) {
+        let Some(inputs) = self.inputs() else { return };
+        if inputs.iter().all(|own| own.text() != input.text()) {
+            self.inputs = Some(inputs.iter().cloned().chain([input]).collect());
+        }
+        for candidate in (0..self.slots.len()).filter(|&c| self.slots[c].observed.is_some()).collect::<Vec<_>>() {
+            self.call(candidate);
+        }
     }
 
     pub fn test_again(&mut self, candidate: usize) {
@@ -379,9 +392,23 @@ impl State {
         }
     }
 
-    /// Calls the function of a candidate on the inputs.
+    /// The inputs of all calls. Values that candidates compare with are taken from what is written so far.
+    fn inputs(&mut self) -> Option<Arc<[Input]>> {
+        if self.inputs.is_none() && self.are_called {
+            let bodies: Vec<&str> = self.candidates.iter().map(|c| c.text.as_str()).collect();
+            self.inputs = self.task.inputs(&bodies).ok().map(Into::into);
+        }
+        self.inputs.clone()
+    }
+
+    /// Calls the function of a candidate on the inputs on which it was not called yet.
     fn call(&mut self, candidate: usize) {
-        let (Some(queue), Some(inputs)) = (self.queue.clone(), self.inputs.clone()) else { return };
+        let (Some(queue), Some(inputs)) = (self.queue.clone(), self.inputs()) else { return };
+        let known = self.slots[candidate].observed.as_ref().map_or(0, Vec::len);
+        if self.slots[candidate].calls.is_some() || known >= inputs.len() {
+            return;
+        }
+        let inputs: Arc<[Input]> = inputs[known..].into();
         let c = &self.candidates[candidate];
         let Some(trial) = self.task.called(candidate, &c.text, self.limits) else { return };
         let turn = Turn { problem: self.problem, mean_logprob: c.mean_logprob.unwrap_or(0.0), candidate };
@@ -393,7 +420,11 @@ impl State {
             let slot = &mut this.slots[candidate];
             let News::Called(observed) = news else { return };
             if slot.calls.take_if(|calls| Arc::ptr_eq(calls, &mine)).is_some() {
-                slot.observed = observed.ok();
+                if let Some(observed) = observed.ok().filter(|observed| !observed.is_empty()) {
+                    slot.observed.get_or_insert_default().extend(observed);
+                    // There may be more inputs since.
+                    this.call(candidate);
+                }
                 this.agree();
                 this.settle();
             }
@@ -467,18 +498,18 @@ impl State {
         self.settle();
     }
 
-    /// It is known that the code of a candidate cannot be loaded.
-    fn is_unloaded(&self, candidate: usize) -> bool {
+    /// It is known that the code of a candidate cannot be loaded or run.
+    fn is_broken_code(&self, candidate: usize) -> bool {
         let standing = self.agreement.as_ref().and_then(|agreement| agreement.standing(candidate));
         standing.is_some_and(|standing| standing.is_broken)
     }
 
-    /// Goes on with another round where there are no tests and no candidate can be loaded.
-    fn replaces_unloaded(&mut self) -> bool {
+    /// Goes on with another round where there are no tests and no candidate can be loaded and run.
+    fn replaces_broken(&mut self) -> bool {
         let mut whole = (0..self.slots.len()).filter(|&c| !self.is_cut(c)).peekable();
-        let none_loads = whole.peek().is_some() && whole.all(|c| self.is_unloaded(c));
+        let none_loads = whole.peek().is_some() && whole.all(|c| self.is_broken_code(c));
         // Else it is the file around them that cannot be loaded.
-        let is_theirs = self.agreement.as_ref().is_some_and(|agreement| agreement.differ_unloaded());
+        let is_theirs = self.agreement.as_ref().is_some_and(|agreement| agreement.differ_broken());
         none_loads && is_theirs && !self.task.has_tests() && self.may_go_on() && self.more()
     }
 
@@ -516,13 +547,13 @@ impl State {
             let calls = self.slots.iter_mut().filter_map(|slot| slot.calls.take());
             calls.for_each(|cancel| cancel.store(true, Ordering::Relaxed));
         }
-        if self.slots.iter().any(|slot| slot.calls.is_some()) || self.replaces_unloaded() {
+        if self.slots.iter().any(|slot| slot.calls.is_some()) || self.replaces_broken() {
             return;
         }
         self.rank(&mut summary);
-        // A candidate that was cut has no key; without tests one that cannot be loaded is no pick.
+        // A candidate that was cut has no key; without tests one that cannot be loaded or run is no pick.
         let has_tests = self.task.has_tests();
-        let fits = |c: &usize| !self.is_cut(*c) && (has_tests || !self.is_unloaded(*c));
+        let fits = |c: &usize| !self.is_cut(*c) && (has_tests || !self.is_broken_code(*c));
         // Candidates that the user has made come last: they have no probability.
         let made = (0..self.candidates.len()).filter(|c| !summary.ranking.contains(c));
         let order: Vec<usize> = summary.ranking.iter().copied().chain(made).filter(fits).collect();

@@ -314,7 +314,10 @@ fn most_that_do_the_same_come_first_with_tests_and_without() {
     // A candidate of the user's is called and has a place, and does not vote.
     run.add(1, "    return 3\n".to_owned());
     let done = outcome(&events).agreement.unwrap();
-    assert_eq!((done.candidates(), done.groups()[0].contains(&5), done.words().as_str()), (5, true, "5 of 5 agree"));
+    assert_eq!(
+        (done.candidates(), done.groups()[0].contains(&5), done.words().as_str()),
+        (5, true, "each call gives ")
+    );
     // Without a wish for it nothing is called.
     let (_run, events) = start(&Scripted, &pool, super::tests::ask(false));
     assert!(outcome(&events).agreement.is_none());

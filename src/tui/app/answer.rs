@@ -1,20 +1,22 @@
-//! The right answer to a call as the user types it: one that no candidate may give.
+//! The line under the table of calls: the right answer to a call as the user types it, which no candidate may
+//! give, or a call of the user's own.
 
 use super::calls::{Check, answered};
 use super::draft::Draft;
 use super::effect::Effect;
 use super::state::State;
-use crate::agreement::{typed as read, words};
+use crate::agreement::{typed as read, typed_call, words};
 use crate::language::Language;
 use crate::trial::Observed;
 use crate::tui::event::{Code, Key};
+use crate::tui::keymap::{Action, Context};
 use crate::tui::text::one_line;
 
-/// An answer while it is typed.
+/// An answer, or a call, while it is typed.
 #[derive(Clone, Debug)]
 pub struct Answering {
-    /// The call as it is written.
-    pub call: String,
+    /// The call that is answered, as it is written; `None` if a call is typed.
+    pub call: Option<String>,
     /// The line.
     pub text: Draft,
     /// Why it was refused.
@@ -32,7 +34,19 @@ pub fn open(state: &mut State) {
     let text = said.or_else(|| agreement.observed(*first?, input)).map(words).unwrap_or_default();
     let mut text = Draft::new(&one_line(&text));
     text.select_all();
-    state.answering = Some(Answering { call, text, error: None });
+    state.answering = Some(Answering { call: Some(call), text, error: None });
+}
+
+/// Opens the line with the beginning of a call.
+pub fn open_call(state: &mut State) {
+    if state.past.is_over() {
+        let again = state.key_name(Context::Panes, Action::Regenerate);
+        state.say(format!("this run is over, so nothing of it is called; {again} writes candidates anew"));
+        return;
+    }
+    let Some((agreement, input)) = state.agreement().zip(state.selected_call()) else { return };
+    let text = Draft::new(&format!("{}(", one_line(&agreement.inputs[input].callee)));
+    state.answering = Some(Answering { call: None, text, error: None });
 }
 
 /// A key that means nothing else edits the line.
@@ -54,21 +68,39 @@ pub fn paste(state: &mut State, text: &str) {
     }
 }
 
-/// The typed answer becomes a check. One that cannot be read stays, to be corrected.
+/// The typed answer becomes a check, and the typed call an input. One that cannot be read stays, to be corrected.
 pub fn take(state: &mut State) -> Vec<Effect> {
     let Some(answering) = &state.answering else { return Vec::new() };
     let (call, text) = (answering.call.clone(), answering.text.text().trim().to_owned());
-    let language = state.job.language().unwrap_or(Language::Python);
-    match given(state, &call, &text).map_or_else(|| read(&text, language), Ok) {
-        Ok(right) => {
-            state.answering = None;
-            answered(state, Check { call, right, example: None })
+    let taken = match call {
+        Some(call) => {
+            let language = state.job.language().unwrap_or(Language::Python);
+            let right = given(state, &call, &text).map_or_else(|| read(&text, language), Ok);
+            right.map(|right| answered(state, Check { call, right, example: None }))
         }
-        Err(why) => {
-            state.answering.iter_mut().for_each(|answering| answering.error = Some(why.clone()));
-            Vec::new()
-        }
+        None => asked(state, &text),
+    };
+    state.answering = match &taken {
+        Ok(_) => None,
+        Err(why) => state.answering.take().map(|answering| Answering { error: Some(why.clone()), ..answering }),
+    };
+    taken.unwrap_or_default()
+}
+
+/// Has all candidates called on a call of the user's.
+fn asked(state: &mut State, text: &str) -> Result<Vec<Effect>, String> {
+    let target = state.job.target().ok_or("there is no function to call")?;
+    let input = typed_call(target, text)?;
+    let Some(run) = &mut state.run else { return Ok(Vec::new()) };
+    let call = input.text();
+    let is_known = run.agreement.as_ref().is_some_and(|all| all.inputs.iter().any(|input| input.text() == call));
+    run.own_calls.0.retain(|own| *own != call);
+    run.own_calls = ([vec![call], std::mem::take(&mut run.own_calls.0)].concat(), !is_known);
+    if is_known {
+        state.calls = Some(0);
+        return Ok(Vec::new());
     }
+    Ok(vec![Effect::Call { run: run.id, input }])
 }
 
 /// The outcome that a candidate's words say, also where they are no value: of long results, of objects.
@@ -82,9 +114,11 @@ fn given(state: &State, call: &str, text: &str) -> Option<Observed> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Msg;
-    use super::super::calls::tests::{called, said};
+    use super::super::calls::tests::{called, returns, said};
     use super::super::fixture::Session;
+    use super::super::{Effect, Msg};
+    use crate::agreement::Agreement;
+    use crate::job;
     use crate::tui::keymap::Context;
 
     fn types(session: &mut Session, text: &str) {
@@ -112,6 +146,45 @@ mod tests {
         session.key("esc");
         session.key("w");
         assert!(session.state.draft.text().contains(">>> mean([])\n    -1\n"), "{}", session.state.draft.text());
+    }
+
+    #[test]
+    fn all_candidates_are_called_on_a_call_of_the_user_s() {
+        let mut session = called();
+        session.key("b");
+        session.key("down");
+        let wrong = |session: &mut Session, text: &str| {
+            session.key("+");
+            session.send(Msg::Paste(text.to_owned()));
+            session.key("enter")
+        };
+        let effects = wrong(&mut session, "[5, 6]");
+        assert!(matches!(&effects[..], [Effect::Call { input, .. }] if input.text() == "mean([5, 6])"), "{effects:?}");
+        assert!(session.state.answering.is_none());
+        let mut inputs = session.state.agreement().unwrap().inputs.to_vec();
+        inputs.extend(
+            effects
+                .into_iter()
+                .map(|effect| if let Effect::Call { input, .. } = effect { input } else { unreachable!() }),
+        );
+        let mut witnesses = session.state.agreement().unwrap().witnesses().to_vec();
+        witnesses.iter_mut().for_each(|witness| witness.observed.push(returns("5.5")));
+        session.job(job::Event::Agreement(Agreement::of(inputs.into(), witnesses).into()));
+        let selected = |session: &Session| {
+            session.state.selected_call().map(|at| session.state.agreement().unwrap().inputs[at].text())
+        };
+        assert_eq!(selected(&session).as_deref(), Some("mean([5, 6])"), "though all answer alike");
+        assert!(
+            wrong(&mut session, "[]").is_empty() && selected(&session).as_deref() == Some("mean([])"),
+            "it is known"
+        );
+        session.key("+");
+        session.key("ctrl-a");
+        session.key("ctrl-k");
+        session.send(Msg::Paste("median([1])".to_owned()));
+        session.key("enter");
+        let error = session.state.answering.as_ref().and_then(|answering| answering.error.clone());
+        assert_eq!(error.as_deref(), Some("`median([1])` is no call of mean: type `mean(` and arguments"));
     }
 
     #[test]

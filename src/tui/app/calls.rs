@@ -111,6 +111,7 @@ pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect
             return Some(numbered(state, digit as usize - '1' as usize));
         }
         Action::TypeAnswer => answer::open(state),
+        Action::OwnCall => answer::open_call(state),
         Action::Forget => return Some(forget(state)),
         Action::Example => return Some(example::write(state)),
         _ => return None,
@@ -291,7 +292,10 @@ pub(in crate::tui) mod tests {
         assert_eq!(why(&session, 0).as_deref(), Some("A gives another answer than yours."));
         assert_eq!(why(&session, 2), None);
         let mut session = one_broken();
-        assert_eq!(why(&session, 0).as_deref(), Some("A cannot be loaded.SyntaxError: invalid syntax"));
+        assert_eq!(
+            why(&session, 0).as_deref(),
+            Some("A cannot be used.It cannot be loaded: SyntaxError: invalid syntax")
+        );
         assert_eq!(why(&session, 1), None);
         session.key("1");
         session.key("enter");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::watch::Touched;
 use crate::job::Job;
-use crate::trial::Observed;
+use crate::trial::{Input, Observed};
 use crate::tui::remembered::Remembered;
 
 /// Something to do; what comes of it returns as a [`super::Msg`].
@@ -33,6 +33,8 @@ pub enum Effect {
     ReadTests { run: u64, candidate: usize, job: Arc<Job> },
     /// Run the tests on a candidate once more.
     Test { run: u64, candidate: usize },
+    /// Call all candidates on an input of the user's.
+    Call { run: u64, input: Input },
     /// Add a candidate that the user has made of another one, and test it.
     Add { run: u64, of: usize, text: String },
     /// Open a candidate in the user's editor, inside its file.

@@ -5,7 +5,7 @@ use super::effect::Effect;
 use super::refusal::refusal;
 use super::state::State;
 use super::testing::test_all_again;
-use crate::agreement::{self, Agreement, FunctionKind, may_iterate, stated, typed};
+use crate::agreement::{self, Agreement, FunctionKind, asks_the_time, leaves_out, may_iterate, stated, typed};
 use crate::code::Target;
 use crate::language::Language;
 use crate::trial::Observed;
@@ -74,7 +74,7 @@ pub fn example_hint(state: &State, check: &Check) -> Option<String> {
     let example = check.example.as_ref().filter(|example| example.out_of(&stub).is_some());
     let input =
         state.agreement().and_then(|agreement| agreement.inputs.iter().find(|input| input.text() == check.call));
-    if input.is_some_and(|input| !input.is_code()) {
+    if input.is_some_and(|input| input.is_no_code().is_some()) {
         return None;
     }
     if refusal(state, Action::Example).is_some() || example.is_some_and(|example| check.is(&example.right)) {
@@ -133,8 +133,8 @@ struct Written {
 fn with_example(state: &State) -> Result<Written, String> {
     let (agreement, input) = state.agreement().zip(state.selected_call()).ok_or("nothing was called")?;
     let call = agreement.inputs[input].text();
-    if !agreement.inputs[input].is_code() {
-        return Err("an example states one call, and these are two on one object".to_owned());
+    if let Some(why) = agreement.inputs[input].is_no_code() {
+        return Err(format!("an example states a call alone, and {why}"));
     }
     let check = state.checks.iter().find(|check| check.call == call);
     let check = check.ok_or_else(|| format!("first say which answer to {call} is right: press its number"))?;
@@ -173,6 +173,14 @@ fn stated_of(
     let of = |c: usize| agreement.observed(c, input);
     let candidates = 0..run.candidates.len();
     let given: Vec<&Observed> = candidates.filter_map(of).filter(|one| check.is(one)).collect();
+    let bodies = run.candidates.iter().map(|candidate| candidate.text.as_str());
+    if bodies.clone().any(asks_the_time) && leaves_out(target, &agreement.inputs[input]) {
+        return Err(format!(
+            "the answer to {} may be another one tomorrow: candidates ask for the time, and the call leaves out an \
+             argument; an example needs a call that gives it",
+            check.call
+        ));
+    }
     let kind = FunctionKind {
         is_async: head.lines().any(|line| line.trim_start().starts_with("async ")),
         iterates: run.candidates.iter().any(|candidate| may_iterate(&head, &candidate.text)),

@@ -60,6 +60,8 @@ pub struct Run {
     pub call: usize,
     /// It was said on what call they differ.
     pub told_apart: bool,
+    /// Calls that the user typed, the last one first, and true while its outcomes are not there.
+    pub own_calls: (Vec<String>, bool),
     /// Prompt tokens computed.
     pub prefill: Progress,
     /// When its last round began, in ms.
@@ -130,6 +132,7 @@ impl Run {
             heard: now,
             call: 0,
             told_apart: false,
+            own_calls: (Vec::new(), false),
             prepares: None,
             stopping: false,
             untested: false,
@@ -353,9 +356,18 @@ impl Run {
         all
     }
 
-    /// The inputs that the table of calls shows: first those on which candidates that count differ, then
-    /// those on which others do, else all.
+    /// The inputs that the table of calls shows: first those that the user typed, those on which candidates that
+    /// count differ, then those on which others do, else all.
     pub fn called_on(&self) -> Vec<usize> {
+        let all = self.called_apart();
+        let Some(agreement) = self.agreement.as_ref().filter(|_| !self.own_calls.0.is_empty()) else { return all };
+        let place = |call: &String| agreement.inputs.iter().position(|input| input.text() == *call);
+        let own: Vec<usize> = self.own_calls.0.iter().filter_map(place).collect();
+        let others = all.into_iter().filter(|input| !own.contains(input));
+        own.iter().copied().chain(others.collect::<Vec<_>>()).collect()
+    }
+
+    fn called_apart(&self) -> Vec<usize> {
         let several = self.ordering().filter(|passing| passing.candidates() > 1);
         let agreeing = several.or(self.agreement.as_deref());
         let mut rows = agreeing.map_or_else(Vec::new, |agreeing| agreeing.differing().to_vec());

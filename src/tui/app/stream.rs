@@ -48,6 +48,13 @@ fn take_in(state: &mut State, event: Event) {
         Event::Round { number, candidates, told } => round(state, number, &candidates, told),
         Event::Agreement(agreement) => {
             run.agreement = Some(agreement);
+            // The row of a call of the user's is the first one once it is there.
+            let newest = run.own_calls.0.first().filter(|_| run.own_calls.1);
+            let inputs = run.agreement.as_ref().map_or(&[][..], |agreement| &agreement.inputs);
+            if newest.is_some_and(|call| inputs.iter().any(|input| input.text() == *call)) {
+                run.own_calls.1 = false;
+                state.calls = state.calls.map(|_| 0);
+            }
             run.rank();
             state.pick_by_checks();
         }

@@ -42,8 +42,7 @@ impl State {
         }
         let agreement = run.agreement.as_ref()?;
         let is_broken = agreement.standing(index)?.is_broken;
-        let why = agreement.observed(index, 0).map(|observed| observed.shown.clone()).unwrap_or_default();
-        is_broken.then(|| [format!("{name} cannot be loaded."), why])
+        is_broken.then(|| [format!("{name} cannot be used."), format!("It {}", agreement.fault(index))])
     }
 }
 

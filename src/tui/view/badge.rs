@@ -2,7 +2,7 @@
 
 use crate::engine::FinishReason;
 use crate::job::label;
-use crate::trial::Status;
+use crate::trial::{Effect, Status};
 use crate::tui::app::find::Filter;
 use crate::tui::app::{Phase, Run, State, Testing};
 use crate::tui::text;
@@ -130,6 +130,10 @@ pub fn marks(state: &State, index: usize) -> Vec<Badge> {
     if run.marked == Some(index) {
         marks.push(badge("MARKED", Role::Working));
     }
+    let is_compared = run.agreement.is_none() || run.standing(index).is_some();
+    if run.is_live() && !is_compared && candidate.is_whole() {
+        marks.push(badge("comparing", Role::Working));
+    }
     let Some((agreement, standing)) = run.agreeing().zip(run.standing(index)) else { return marks };
     let all = agreement.candidates();
     // The reason of a failure says more.
@@ -137,16 +141,28 @@ pub fn marks(state: &State, index: usize) -> Vec<Badge> {
     if standing.is_broken {
         // A verdict says so by itself.
         if !run.testing(index).is_settled() {
-            let shown = run.agreement.as_ref().and_then(|agreement| agreement.observed(index, 0)).map(|one| &one.shown);
-            let name = shown.and_then(|shown| shown.split(':').next()).filter(|name| !name.is_empty());
-            let why = name.map_or_else(String::new, |name| format!(": {}", clean_line(name, 30)));
-            marks.push(badge(format!("CANNOT BE LOADED{why}"), Role::Fail));
+            let fault = run.agreement.as_ref().and_then(|agreement| agreement.fault_of(index));
+            let name = fault.map_or("", |fault| fault.shown.split(':').next().unwrap_or_default());
+            let words = if fault.is_some_and(|fault| fault.effect == Effect::Raised) {
+                "RAISES "
+            } else if name.is_empty() {
+                "CANNOT BE LOADED"
+            } else {
+                "CANNOT BE LOADED: "
+            };
+            marks.push(badge(format!("{words}{}", clean_line(name, 30)), Role::Fail));
         }
     } else if all > 1 && agreement.tells() && !run.is_apart(index) && !has_failed {
         // Agreement is evidence, no verdict, and does not look like one.
         // A candidate that the user has made is none of them.
         let is_alone = standing.agree <= usize::from(candidate.made_of.is_none());
-        let words = if is_alone { "alone".to_owned() } else { format!("{} of {all} agree", standing.agree) };
+        let words = if agreement.constant().is_some() {
+            "all calls alike".to_owned()
+        } else if is_alone {
+            "alone".to_owned()
+        } else {
+            format!("{} of {all} agree", standing.agree)
+        };
         marks.push(badge(words, Role::Muted));
     }
     marks

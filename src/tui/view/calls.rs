@@ -46,6 +46,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         0 if shown.is_one() && shown.witnesses().len() < agreement.witnesses().len() => {
             format!(" {calls}, those that passed do the same ")
         }
+        0 if shown.constant().is_some() => format!(" {calls} with one result, which tells little "),
         0 if shown.is_one() => format!(" {calls}, all do the same "),
         0 => format!(" {calls}, no results differ "),
         differing => format!(" {calls}, they differ on {differing} "),
@@ -132,6 +133,7 @@ impl<'a> Table<'a> {
         }
         let height = usize::from(area.height.saturating_sub(1));
         let top = (self.selected + 1).saturating_sub(height);
+        let cut = apart(&self.calls, self.widest);
         for (y, (row, &input)) in (area.y + 1..area.bottom()).zip(self.all.iter().enumerate().skip(top)) {
             let is_selected = row == self.selected;
             let call = self.agreement.inputs[input].text();
@@ -146,7 +148,7 @@ impl<'a> Table<'a> {
             let answers = self.run.answers(input);
             // From one column on in all rows that have any.
             let behind = self.behind(&answers);
-            let (call, widest) = (text::fit(&self.calls[row], self.most(&behind)), self.widest);
+            let (call, widest) = (text::fit(&cut[row], self.most(&behind)), self.widest);
             put(buf, area, area.x, y, &format!("{mark} {call:<widest$}"), style);
             put(buf, area, area.x + widest as u16 + 4, y, &behind, look.style(Role::Muted));
             self.numbers(buf, Rect { x: left, y, width: self.columns as u16, height: 1 }, &answers);
@@ -246,13 +248,20 @@ impl<'a> Detail<'a> {
         let (state, check) = (look.state, self.check);
         let key = |action| state.key_name(Context::Calls, action);
         let asked = match (self.typed, check) {
+            (Some(Answering { call: None, .. }), _) => {
+                " a call of your own: all candidates are called on it ".to_owned()
+            }
             (Some(_), _) => " the right answer, as a value or as `raises` and the error's name ".to_owned(),
             (None, Some(check)) => {
                 let next = example_hint(state, check);
                 let next = next.map_or_else(String::new, |hint| format!("; {hint}"));
                 format!(" right as you said{next} ")
             }
-            (None, None) => format!(" which is right? press its number, or {} to type it ", key(Action::TypeAnswer)),
+            (None, None) => format!(
+                " which is right? press its number, or {} to type it; {} calls all on more ",
+                key(Action::TypeAnswer),
+                key(Action::OwnCall)
+            ),
         };
         rule(buf, area, area.y, look, (&asked, look.style(Role::Muted)), ("", Style::default()));
         let mut rows = (area.y + 1..area.bottom()).map(|y| Rect { y, height: 1, ..area });
@@ -270,7 +279,7 @@ impl<'a> Detail<'a> {
         if let Some((missing, row)) = self.missing().and_then(|missing| Some((missing, rows.next()?))) {
             answer(buf, row, look, ("✓ =", &missing.right.shown, "no candidate"), Role::Pick);
         }
-        let texts = apart(&self.answers, usize::from(area.width / 2));
+        let texts = apart(&shown(&self.answers), usize::from(area.width / 2));
         for ((at, one), row) in self.answers.iter().enumerate().take(NUMBERED).zip(rows.by_ref()) {
             let names = one.candidates.iter().map(|&c| label(c)).collect::<Vec<_>>().join(" ");
             let (mark, role) = match (check, self.is_right[at]) {
@@ -288,9 +297,13 @@ impl<'a> Detail<'a> {
     }
 }
 
-/// The texts of answers. Where some are the same in so many columns, those begin near their first difference.
-fn apart(answers: &[Answer], columns: usize) -> Vec<String> {
-    let texts: Vec<Vec<char>> = answers.iter().map(|answer| text::one_line(&answer.shown).chars().collect()).collect();
+fn shown(answers: &[Answer]) -> Vec<String> {
+    answers.iter().map(|answer| text::one_line(&answer.shown)).collect()
+}
+
+/// The texts, and where some are the same in so many columns, those from near their first difference on.
+fn apart(texts: &[String], columns: usize) -> Vec<String> {
+    let texts: Vec<Vec<char>> = texts.iter().map(|text| text.chars().collect()).collect();
     let one = |(at, own): (usize, &Vec<char>)| {
         let same = |other: &Vec<char>| own.iter().zip(other).take_while(|(a, b)| a == b).count();
         let others = texts.iter().enumerate().filter(|(other, text)| *other != at && *text != own);
@@ -306,7 +319,8 @@ fn apart(answers: &[Answer], columns: usize) -> Vec<String> {
 /// `1: 0  2: ValueError`, each cut to its share where all do not fit; empty where that is too little.
 fn answers_in(answers: &[Answer], columns: usize) -> String {
     let within = |most: usize| {
-        let words = answers.iter().take(NUMBERED).map(|answer| text::fit(&text::one_line(&answer.shown), most));
+        let texts = apart(&shown(answers), most);
+        let words = texts.iter().take(NUMBERED).map(|words| text::fit(words, most));
         (1..).zip(words).map(|(number, words)| format!("{number}: {words}")).collect::<Vec<_>>().join("  ")
     };
     let all = within(columns);
@@ -398,11 +412,15 @@ mod tests {
         assert!(title(&mut session).contains("those that passed do the same"), "others differ in the rows");
         let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), ..Input::default() };
         let late = Observed { effect: Effect::Late, ..returns("late") };
-        let witness = |c, observed: Observed| Witness { members: vec![c], votes: 1, observed: vec![observed; 2] };
-        let all = vec![witness(0, returns("1")), witness(1, late)];
+        let witness = |c, observed: [Observed; 2]| Witness { members: vec![c], votes: 1, observed: observed.into() };
+        let all = vec![witness(0, [returns("1"), returns("2")]), witness(1, [late.clone(), late])];
         let inputs: Vec<Input> = ["[1]", "[2]"].map(input).into();
         let mut session = called_as(&[body(0), body(1)], Agreement::of(inputs.into(), all));
         assert!(title(&mut session).contains(" 2 calls, no results differ "));
+        let all = vec![witness(0, [returns("1"), returns("1")]), witness(1, [returns("1"), returns("1")])];
+        let inputs: Vec<Input> = ["[1]", "[2]"].map(input).into();
+        let mut session = called_as(&[body(0), body(1)], Agreement::of(inputs.into(), all));
+        assert!(title(&mut session).contains(" 2 calls with one result, which tells little "));
     }
 
     #[test]
@@ -421,13 +439,11 @@ mod tests {
     #[test]
     fn answers_that_differ_at_their_end_are_told_apart() {
         let long = |end: &str| format!("[{}{end}]", "1, ".repeat(40));
-        let answer = |end: &str| Answer { shown: long(end), candidates: vec![0], votes: 1, is_told: true };
-        let texts = apart(&[answer("2"), answer("3")], 40);
+        let texts = apart(&[long("2"), long("3")], 40);
         assert!(texts[0].starts_with("…1, 1, ") && texts[0].ends_with("2]") && texts[0].len() < 40, "{texts:?}");
         assert!(texts[1].ends_with("3]") && texts[0] != texts[1]);
-        let short = |text: &str| Answer { shown: text.to_owned(), ..answer("") };
-        assert_eq!(apart(&[short("12"), short("13")], 40), ["12", "13"]);
-        assert_eq!(apart(&[answer("2"), answer("2")], 40)[0], long("2"), "they are the same");
+        assert_eq!(apart(&["12".to_owned(), "13".to_owned()], 40), ["12", "13"]);
+        assert_eq!(apart(&[long("2"), long("2")], 40)[0], long("2"), "they are the same");
     }
 
     #[test]

@@ -1,11 +1,14 @@
 // The observer: calls a function on inputs, and reports what each call does. The file with the candidate has
 // handed out an evaluator of its scope.
 {
-  const { readSync, closeSync, writeSync } = require('node:fs');
+  const fs = { ...require('node:fs') };
+  const { readSync, closeSync, writeSync } = fs;
+  const { dirname, join } = require('node:path');
   const { Writable } = require('node:stream');
   const { pathToFileURL } = require('node:url');
   const { Script } = require('node:vm');
   const { apply, defineProperty } = Reflect;
+  const { keys: keysOf } = Object;
   const { then } = Promise.prototype;
   const { setTimeout, clearTimeout, setImmediate } = globalThis;
   const { exec } = RegExp.prototype;
@@ -115,6 +118,73 @@
   };
   const left = { effect: 'raised', key: 'process.exit', shown: 'process.exit' };
 
+  // The files that were made for a call, and what they hold; what else the folder of the calls has.
+  const home = process.cwd();
+  const goHome = process.chdir.bind(process, home);
+  const present = { __proto__: null };
+  let made = { __proto__: null };
+  const each = (all, run) => {
+    for (let at = 0; at < all.length; at++) run(all[at]);
+  };
+  // A file, or a folder, for one call; its name.
+  const makers = {
+    a_file: (name, text) => {
+      fs.writeFileSync(name, text);
+      made[name] = text;
+      return name;
+    },
+    a_folder: (name, files) => {
+      fs.mkdirSync(name);
+      each(keysOf(files), (inside) => {
+        fs.mkdirSync(dirname(join(name, inside)), { recursive: true });
+        makers.a_file(join(name, inside), files[inside]);
+      });
+      return name;
+    },
+  };
+  each(keysOf(makers), (name) => defineProperty(globalThis, name, { value: makers[name] }));
+  // The names of the folder that were not there before.
+  const newNames = () => {
+    const found = [];
+    each(fs.readdirSync(home), (name) => {
+      if (present[name] === undefined) found[found.length] = name;
+    });
+    return found;
+  };
+  // What the files hold that were not there before, by their names.
+  const filesNow = () => {
+    const found = { __proto__: null };
+    const look = (path) => {
+      if (fs.lstatSync(path).isDirectory()) each(fs.readdirSync(path), (name) => look(join(path, name)));
+      else found[path] = apply(slice, fs.readFileSync(path, 'utf8'), [0, LONGEST]);
+    };
+    each(newNames(), look);
+    return found;
+  };
+  // The files that a call has written, changed or removed, and what they hold.
+  const writtenFiles = () => {
+    try {
+      goHome();
+      const found = filesNow();
+      const changes = [];
+      each(keysOf({ ...found, ...made }), (name) => {
+        if (found[name] !== made[name]) changes[changes.length] = { name, text: found[name] };
+      });
+      return changes;
+    } catch {
+      throw incomparable;
+    }
+  };
+  const removeFiles = () => {
+    made = { __proto__: null };
+    try {
+      goHome();
+      each(newNames(), (name) => fs.rmSync(name, { recursive: true }));
+    } catch {
+      // It is in the way of later calls at most.
+    }
+  };
+
   // A method with its object, or a function.
   const calleeOf = (text, isRead) => {
     const parts = apply(exec, /^(.*)\.([A-Za-z_$][\w$]*)$/s, [text]);
@@ -141,6 +211,10 @@
       key += ` | ${at}: ${after[at]}`;
       shown += `, and ${at < values ? `argument ${at + 1}` : 'the object'} is ${show(held[at])}`;
     }
+    each(writtenFiles(), ({ name, text }) => {
+      key += text === undefined ? ` | no ${name}` : ` | ${name}: ${quote(text)}`;
+      shown += text === undefined ? `, and removes ${name}` : `, and ${name} holds ${show(text)}`;
+    });
     if (result === undefined && printed !== '') {
       key += ` > ${printed}`;
       shown = `prints ${show(printed)}`;
@@ -189,6 +263,7 @@
       apply(then, is, [next, fails]);
     };
     const begin = () => {
+      removeFiles();
       outcome = undefined;
       hasLeft = false;
       printed = '';
@@ -234,7 +309,7 @@
   };
 
   // One input after the other.
-  const each = (count, one, end) => {
+  const inTurn = (count, one, end) => {
     let at = 0;
     let waits = false;
     const step = () => {
@@ -286,7 +361,7 @@
         next();
       });
     };
-    each(inputs.length, first, () => each(quick.length, second, () => leave(0)));
+    inTurn(inputs.length, first, () => inTurn(quick.length, second, () => leave(0)));
   };
 
   const fail = (shown) => {
@@ -304,6 +379,9 @@
     }
   };
   const loaded = (exported) => {
+    each(fs.readdirSync(home), (name) => {
+      present[name] = true;
+    });
     if (hasLeft) fail('process.exit: the file ends the process');
     if (evaluate === undefined) fail('Error: the file ends before its last line');
     try {

@@ -8,6 +8,8 @@ BUSY, WAITING, MOST_LATE = 0.2, 1.0, 3
 # Calls longer than this are made once.
 QUICK = 0.05
 DEEPEST, MOST_ITEMS, LONGEST = 12, 1000, 2000
+# The folder of the calls.
+HOME = os.getcwd()
 
 
 class Late(BaseException):
@@ -137,6 +139,65 @@ def settled(value):
     return value
 
 
+# The files that were made for a call, and what they hold; what else the folder of the calls has.
+made, present = {}, set()
+
+
+def a_file(name, text):
+    """A file for one call; its name."""
+    with open(name, "w", newline="", encoding="utf-8") as out:
+        out.write(text)
+    made[name] = text
+    return name
+
+
+def a_folder(name, files):
+    """A folder for one call; its name."""
+    os.makedirs(name)
+    for inside, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(name, inside)), exist_ok=True)
+        a_file(os.path.join(name, inside), text)
+    return name
+
+
+def new_names():
+    """The files of the folder that were not there before, and the folders, each behind what it holds."""
+    files, folders = [], []
+    for name in set(os.listdir(HOME)) - present:
+        for folder, inside, names in os.walk(name, topdown=False):
+            files += [os.path.join(folder, one) for one in names]
+            folders.append(folder)
+        if not folders or folders[-1] != name:
+            files.append(name)
+    return sorted(files), folders
+
+
+def written_files():
+    """The files that a call has written, changed or removed, and what they hold; `None` for one that is gone."""
+    found = {}
+    try:
+        os.chdir(HOME)
+        for name in new_names()[0][:MOST_ITEMS]:
+            with open(name, newline="", encoding="utf-8", errors="replace") as text:
+                found[name] = text.read(LONGEST)
+    except OSError:
+        raise Incomparable()
+    return {name: found.get(name) for name in sorted({*found, *made}) if found.get(name) != made.get(name)}
+
+
+def remove_files():
+    made.clear()
+    try:
+        os.chdir(HOME)
+        files, folders = new_names()
+        for name in files:
+            os.remove(name)
+        for name in folders:
+            os.rmdir(name)
+    except OSError:
+        pass  # It is in the way of later calls at most.
+
+
 def late(*_):
     raise Late()
 
@@ -171,6 +232,7 @@ def call(space, item):
         key = own = short_form(result)
         after = [form_of_argument(one) for one in held]
         shown, text = seen(result), whole(result)
+        files = written_files()
     except Late:
         return "late", "", "no result after %s s" % BUSY, None, None
     except Incomparable:
@@ -181,11 +243,15 @@ def call(space, item):
         setitimer(ITIMER_PROF, 0)
         setitimer(ITIMER_REAL, 0)
         sys.stdout = written
+        remove_files()
     changes = [number for number, (old, new) in enumerate(zip(before, after)) if old != new]
     for number in changes:
         key += " | %d: %s" % (number, after[number])
         name = "the object" if number >= len(held) - (owner is not None) else "argument %d" % (number + 1)
         shown += ", and %s is %s" % (name, seen(held[number]))
+    for name, held_text in files.items():
+        key += " | %s: %r" % (name, held_text)
+        shown += ", and removes %s" % name if held_text is None else ", and %s holds %s" % (name, show(held_text))
     if result is None and sink.text:
         key += " > " + sink.text
         shown = "prints " + show(sink.text)
@@ -196,7 +262,7 @@ def call(space, item):
         except Exception:
             pass
     # Examples can state what is short and has no place in memory in it.
-    is_plain = len(text) <= 150 and "\n" not in text and " at 0x" not in text and not changes and not sink.text
+    is_plain = len(text) <= 150 and "\n" not in text and " at 0x" not in text and not (changes or files or sink.text)
     return "returned", key, shown, right, text if is_plain else None
 
 
@@ -216,11 +282,12 @@ def main():
     signal(SIGALRM, late)
     own, sys.stdout = sys.stdout, Sink()
     try:
-        space = dict(vars(module_of(request["file"])))
+        space = {**vars(module_of(request["file"])), "a_file": a_file, "a_folder": a_folder}
     except BaseException as error:
         tell(error=show_error(error))
         leave(0)
     sys.stdout = own
+    present.update(os.listdir(HOME), ["__pycache__"])
     quick, lates = [], 0
     for number, item in enumerate(request["inputs"]):
         begun = perf_counter()

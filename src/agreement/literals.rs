@@ -1,0 +1,222 @@
+//! Values that candidates' own code speaks of: the texts and numbers that it compares with, and the names of
+//! the fields that it reads. On such values candidates differ.
+
+use std::collections::HashMap;
+
+use super::kind::{Kind, Parameter, Way};
+use super::value::Value;
+use crate::code::{Word, words};
+use crate::language::Language;
+
+/// Most literals of a kind that are made values of.
+const MOST: usize = 4;
+/// Longest text that is no message, in bytes.
+const LONGEST: usize = 20;
+/// Numbers that typical values have anyway.
+const SMALLEST: i64 = 3;
+/// Methods that take the name of a field.
+const READS: [&str; 4] = ["get", "pop", "setdefault", "has"];
+/// Names behind a dot that are no fields of an object's own.
+const NO_FIELDS: [&str; 6] = ["length", "size", "prototype", "constructor", "name", "message"];
+
+/// The literals of the bodies.
+#[derive(Debug, Default)]
+pub struct Literals {
+    texts: Vec<String>,
+    numbers: Vec<i64>,
+    /// Fields that are read, by the name of what they are read from.
+    fields: HashMap<String, Vec<String>>,
+}
+
+impl Literals {
+    /// The literals of these bodies, those of most bodies first.
+    pub fn of(language: Language, bodies: &[&str]) -> Self {
+        let (mut texts, mut numbers) = (Counted::default(), Counted::default());
+        let mut fields: HashMap<String, Counted<String>> = HashMap::new();
+        for (body, text) in bodies.iter().enumerate() {
+            let all = words(language, text);
+            for (at, word) in all.iter().enumerate() {
+                let before = |back: usize| at.checked_sub(back).and_then(|at| all.get(at));
+                let is_mark = |back, mark| before(back).is_some_and(|word: &Word| word.is(mark));
+                let owner = |back| before(back).and_then(Word::name);
+                match word {
+                    Word::Text(text) => {
+                        let is_read = is_mark(1, '(') && owner(2).is_some_and(|name| READS.contains(&name));
+                        let from = match (is_mark(1, '['), is_read && is_mark(3, '.')) {
+                            (true, _) => owner(2),
+                            (_, true) => owner(4),
+                            _ => None,
+                        };
+                        match from {
+                            Some(from) => fields.entry(from.to_owned()).or_default().add(body, text.clone()),
+                            None if is_value(text) => texts.add(body, text.clone()),
+                            None => {}
+                        }
+                    }
+                    Word::Name(name) => {
+                        if let Ok(number) = name.replace('_', "").parse::<i64>() {
+                            // Of a decimal fraction each half is a word.
+                            let is_whole = !is_mark(1, '.') && !all.get(at + 1).is_some_and(|word| word.is('.'));
+                            if is_whole && number >= SMALLEST {
+                                numbers.add(body, number);
+                            }
+                        } else if language.is_kin(Language::JavaScript) && is_mark(1, '.') {
+                            let is_called = all.get(at + 1).is_some_and(|word| word.is('('));
+                            if let Some(from) = owner(2).filter(|_| !is_called && !NO_FIELDS.contains(&&**name)) {
+                                fields.entry(from.to_owned()).or_default().add(body, name.clone());
+                            }
+                        }
+                    }
+                    Word::Mark(_) | Word::End => {}
+                }
+            }
+        }
+        let fields = fields.into_iter().map(|(from, all)| (from, all.sorted())).collect();
+        Self { texts: texts.sorted(), numbers: numbers.sorted(), fields }
+    }
+
+    /// The parameter with values made of the literals before its own. `is_guessed` says that only its name tells
+    /// its kind.
+    pub fn told(&self, parameter: Parameter, is_guessed: bool) -> Parameter {
+        let own = self.fields.get(&parameter.name);
+        let kind = self.kind(parameter.kind.clone(), own.map(Vec::as_slice), is_guessed);
+        Parameter { kind, ..parameter }
+    }
+
+    fn kind(&self, kind: Kind, own: Option<&[String]>, is_guessed: bool) -> Kind {
+        let within = |kind: Box<Kind>| Box::new(self.kind(*kind, None, false));
+        match (kind, own) {
+            (Kind::Dict(key, value), own) if matches!(*key, Kind::Text | Kind::Unknown) => {
+                let fields = own.map(fields_of).or_else(|| self.of_others());
+                let whole = Kind::Dict(key, value);
+                fields.map_or(whole.clone(), |fields| Kind::Either(Box::new(fields), Box::new(whole)))
+            }
+            (kind, Some(own)) if is_guessed => Kind::Either(Box::new(fields_of(own)), Box::new(kind)),
+            (Kind::List(each), None) if is_guessed && self.of_others().is_some() => {
+                let fields = self.of_others().unwrap_or_default();
+                Kind::Either(Box::new(Kind::List(Box::new(fields))), Box::new(Kind::List(within(each))))
+            }
+            (Kind::List(each), _) => Kind::List(within(each)),
+            (Kind::Maybe(kind), _) => Kind::Maybe(within(kind)),
+            (Kind::Text, _) => with(Kind::Text, self.made_texts().into_iter().map(Value::Text)),
+            (kind @ (Kind::Int | Kind::Float | Kind::Unknown), _) => {
+                with(kind, self.made_numbers().into_iter().map(Value::Int))
+            }
+            (kind, _) => kind,
+        }
+    }
+
+    /// Objects with the fields that are read from what is no parameter, such as the elements of one.
+    fn of_others(&self) -> Option<Kind> {
+        let mut all: Vec<&Vec<String>> = self.fields.values().collect();
+        all.sort_by_key(|fields| (std::cmp::Reverse(fields.len()), fields.first().cloned()));
+        all.first().map(|fields| fields_of(fields))
+    }
+
+    /// Texts with the literals: marks between words and around them, words alone and before others.
+    fn made_texts(&self) -> Vec<String> {
+        let is_mark = |text: &&String| !text.chars().any(char::is_alphanumeric);
+        let (marks, words): (Vec<&String>, Vec<&String>) = self.texts.iter().partition(is_mark);
+        let mut all = Vec::new();
+        if let [one, other, ..] = marks[..] {
+            all.push(format!("a{one}b{other}c{one}d"));
+        }
+        for mark in marks.into_iter().filter(|mark| !mark.trim().is_empty()).take(MOST) {
+            all.extend([format!("a{mark}b"), format!("{mark}ab {mark}c d"), format!("x{mark}{mark}y")]);
+        }
+        for word in words.into_iter().take(MOST) {
+            all.extend([word.clone(), format!("{word} a{word}")]);
+        }
+        all
+    }
+
+    /// Numbers at and beside the literals, and between them and their multiples.
+    fn made_numbers(&self) -> Vec<i64> {
+        let around = |&n: &i64| [n, n - 1, n + 1, n.saturating_add(n / 2), n.saturating_mul(n)];
+        self.numbers.iter().take(MOST).flat_map(around).collect()
+    }
+}
+
+/// Returns true for a text that code compares with, and not one that it says.
+fn is_value(text: &str) -> bool {
+    let is_short = !text.is_empty() && text.len() <= LONGEST && text.split_whitespace().count() <= 2;
+    is_short && !text.contains(['{', '}', '%', '\\']) && !text.chars().any(|c| c.is_control() && c != '\n')
+}
+
+fn fields_of(names: &[String]) -> Kind {
+    let one = |name: &String| {
+        let (name, kind) = (name.clone(), Kind::of_name(name));
+        Parameter { name, kind, way: Way::Named, ..Parameter::default() }
+    };
+    Kind::Fields(names.iter().map(one).collect())
+}
+
+fn with(kind: Kind, all: impl Iterator<Item = Value>) -> Kind {
+    let all: Vec<Value> = all.collect();
+    if all.is_empty() { kind } else { Kind::Told(all, Box::new(kind)) }
+}
+
+/// Values with the bodies that they are in, in the order in which they were found.
+#[derive(Debug)]
+struct Counted<T>(Vec<(T, usize, usize)>);
+
+impl<T> Default for Counted<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: PartialEq> Counted<T> {
+    fn add(&mut self, body: usize, value: T) {
+        match self.0.iter_mut().find(|(own, ..)| *own == value) {
+            // A body counts once.
+            Some((_, last, count)) => *count += usize::from(std::mem::replace(last, body) != body),
+            None => self.0.push((value, body, 1)),
+        }
+    }
+
+    fn sorted(mut self) -> Vec<T> {
+        self.0.sort_by_key(|(.., count)| std::cmp::Reverse(*count));
+        self.0.into_iter().map(|(value, ..)| value).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(language: Language, bodies: &[&str], name: &str, kind: Kind, is_guessed: bool) -> Vec<String> {
+        let literals = Literals::of(language, bodies);
+        let told = literals.told(Parameter { name: name.to_owned(), kind, ..Parameter::default() }, is_guessed).kind;
+        (0..40).map(|number| told.typical(number).written(language)).collect()
+    }
+
+    #[test]
+    fn candidates_are_given_the_values_that_they_compare_with() {
+        let bodies = [
+            "    return [w[1:] for w in t.split() if w.startswith('#')]\n",
+            "    # '?'\n    raise E('no such thing here')\n",
+        ];
+        let all = values(Language::Python, &bodies, "t", Kind::Text, false);
+        assert!(all.contains(&"\"#ab #c d\"".to_owned()) && !all.iter().any(|text| text.contains('?')), "{all:?}");
+        let all = values(Language::Python, &["    while n >= 1024:\n        n /= 1024.0\n"], "n", Kind::Int, true);
+        assert_eq!([&all[0], &all[2], &all[4], &all[6]], ["1024", "1023", "1025", "1536"]);
+        let all =
+            values(Language::JavaScript, &["  if (m === 'GET' && p === \"/a\") return 1;\n"], "m", Kind::Text, true);
+        assert!(all.contains(&"\"GET\"".to_owned()) && all.contains(&"\"/a\"".to_owned()), "{all:?}");
+    }
+
+    #[test]
+    fn fields_that_candidates_read_are_there() {
+        let all = values(Language::Python, &["    return a['x'] + a.get('names', 0)\n"], "a", Kind::Int, true);
+        assert!(all[2].starts_with("{\"x\": ") && all[2].contains("\"names\": ["), "{all:?}");
+        let body = "    return sum(o['total'] for o in orders)\n";
+        let list = || Kind::List(Box::new(Kind::Int));
+        let all = values(Language::Python, &[body], "orders", list(), true);
+        assert!(all.contains(&"[{\"total\": 2}]".to_owned()), "{all:?}");
+        assert!(!values(Language::Python, &[body], "orders", list(), false).iter().any(|text| text.contains("total")));
+        let all =
+            values(Language::JavaScript, &["  return user.age > 17 && user.tags.map(f);\n"], "user", Kind::Int, true);
+        assert!(all[0].contains("\"age\": ") && all[0].contains("\"tags\": ["), "{all:?}");
+    }
+}
