@@ -115,9 +115,9 @@ impl Kind {
     /// The kind of values of both kinds, as far as one fits.
     pub fn or(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Unknown, other) => other,
             (kind, Self::Maybe(other)) => Self::Maybe(Box::new(kind.or(*other))),
-            (
+            (Self::Unknown, other)
+            | (
                 _,
                 other @ (Self::OneOf(_)
                 | Self::Path(_)

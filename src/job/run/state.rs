@@ -52,10 +52,8 @@ pub(super) struct State {
     slots: Vec<Slot>,
     /// Candidates that their token limit cut in the middle of the function.
     cut_off: Vec<usize>,
-    /// True if candidates are called.
-    are_called: bool,
-    /// The inputs that they are called on, from the first call on.
-    inputs: Option<Arc<[Input]>>,
+    /// The inputs that candidates are called on, from the first call on. `Err` if they are not called.
+    inputs: Result<Option<Arc<[Input]>>, ()>,
     agreement: Option<Arc<Agreement>>,
     /// Requests that have not ended.
     writing: usize,
@@ -109,10 +107,10 @@ impl State {
         }
         let can_agree = agree && n > 1 && queue.as_ref().is_some_and(|queue| queue.may_run());
         let are_called = can_agree && task.inputs(&[]).is_ok();
+        let inputs = if are_called { Ok(None) } else { Err(()) };
         Self {
             me,
-            are_called,
-            inputs: None,
+            inputs,
             agreement: None,
             task,
             tasks: 0,
@@ -217,7 +215,7 @@ impl State {
     pub fn call_on(&mut self, input: Input) {
         let Some(inputs) = self.inputs() else { return };
         if inputs.iter().all(|own| own.text() != input.text()) {
-            self.inputs = Some(inputs.iter().cloned().chain([input]).collect());
+            self.inputs = Ok(Some(inputs.iter().cloned().chain([input]).collect()));
         }
         for candidate in (0..self.slots.len()).filter(|&c| self.slots[c].observed.is_some()).collect::<Vec<_>>() {
             self.call(candidate);
@@ -394,11 +392,11 @@ impl State {
 
     /// The inputs of all calls. Values that candidates compare with are taken from what is written so far.
     fn inputs(&mut self) -> Option<Arc<[Input]>> {
-        if self.inputs.is_none() && self.are_called {
+        if self.inputs == Ok(None) {
             let bodies: Vec<&str> = self.candidates.iter().map(|c| c.text.as_str()).collect();
-            self.inputs = self.task.inputs(&bodies).ok().map(Into::into);
+            self.inputs = self.task.inputs(&bodies).map(|inputs| Some(inputs.into())).map_err(drop);
         }
-        self.inputs.clone()
+        self.inputs.clone().ok().flatten()
     }
 
     /// Calls the function of a candidate on the inputs on which it was not called yet.
@@ -433,7 +431,7 @@ impl State {
 
     /// Counts anew what the candidates agree on.
     fn agree(&mut self) {
-        let Some(inputs) = self.inputs.clone() else { return };
+        let Ok(Some(inputs)) = self.inputs.clone() else { return };
         let members = |c: usize| -> Vec<usize> {
             let has_code = |slot: &Slot| slot.key.is_some() && slot.origin == Some(c);
             let others = self.slots.iter().enumerate().filter(|(_, slot)| has_code(slot)).map(|(other, _)| other);

@@ -168,7 +168,9 @@ mod tests {
                 .map(|effect| if let Effect::Call { input, .. } = effect { input } else { unreachable!() }),
         );
         let mut witnesses = session.state.agreement().unwrap().witnesses().to_vec();
-        witnesses.iter_mut().for_each(|witness| witness.observed.push(returns("5.5")));
+        for witness in &mut witnesses {
+            witness.observed.push(returns("5.5"));
+        }
         session.job(job::Event::Agreement(Agreement::of(inputs.into(), witnesses).into()));
         let selected = |session: &Session| {
             session.state.selected_call().map(|at| session.state.agreement().unwrap().inputs[at].text())
