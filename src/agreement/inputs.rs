@@ -10,10 +10,10 @@ use super::kind::{Kind, Parameter, Way, arguments};
 use super::literals::Literals;
 use super::mutation::MUTATIONS;
 use super::value::{self, Argument, Value, written};
-use crate::code::{Declarations, Target};
+use crate::code::{self, Declarations, Place, Target};
 use crate::hash;
 use crate::language::Language;
-use crate::trial::{Input, TrialError};
+use crate::trial::{Earlier, Input, TrialError};
 
 /// Most inputs of a function.
 pub const MOST: usize = 50;
@@ -61,7 +61,8 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
             kind => kind,
         };
         let is_guessed = known == Kind::Unknown;
-        parameter.kind = if is_guessed { of_name() } else { known };
+        let known = if is_guessed { of_name() } else { known };
+        parameter.kind = if speaks_of_nesting(head) { nested(known, is_guessed) } else { known };
         *parameter = literals.told(with_files(head, &called.name, std::mem::take(parameter)), is_guessed);
         parameter.kind = told(std::mem::take(&mut parameter.kind), &words);
     }
@@ -72,7 +73,8 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
     let most = all.all.len() + MOST_CHANGED;
     changed_calls(&shown, target, &mut all, most);
     let object = called.class.as_deref().filter(|_| !called.is_static).and_then(|class| types.object(class));
-    typical_calls(&called, object.as_ref(), &parameters, &shown, &mut all);
+    let others = other_methods(target, &called, types);
+    typical_calls(&called, object.as_ref(), (&parameters, &others), &shown, &mut all);
     if all.all.is_empty() {
         return Err(format!("{} cannot be called: nothing says what it takes", target.name));
     }
@@ -193,16 +195,16 @@ struct Inputs<'a> {
 impl Inputs<'_> {
     /// Adds a call, unless it is there or there are `most`.
     fn add(&mut self, call: &Call, most: usize) {
-        self.add_after(None, call, most);
+        self.add_after(Vec::new(), call, most);
     }
 
-    /// Adds a call of a method after another one on the same object.
-    fn add_after(&mut self, before: Option<&[Argument]>, call: &Call, most: usize) {
+    /// Adds a call of a method after others on the same object.
+    fn add_after(&mut self, earlier: Vec<Earlier>, call: &Call, most: usize) {
         let input = Input {
             callee: call.callee.clone(),
             arguments: written(&call.arguments, self.called.language),
             result: call.result.clone(),
-            before: before.map(|arguments| written(arguments, self.called.language)),
+            earlier,
             is_read: self.called.is_read,
         };
         if self.all.len() < most.min(MOST) && self.seen.insert(input.text()) {
@@ -239,20 +241,96 @@ fn changed_calls(shown: &[Call], target: &Target, all: &mut Inputs, most: usize)
     }
 }
 
+/// Most other methods of a class that are called before a method.
+const MOST_METHODS: usize = 3;
+/// Calls of a method before its own: enough to fill what holds few.
+const MANY: usize = 4;
+
+/// Finished methods of the function's class that take something, with what they take: those that change an object
+/// show in what the function does.
+fn other_methods(target: &Target, called: &Called, types: Types) -> Vec<(String, Vec<Parameter>)> {
+    let Some(class) = &called.class else { return Vec::new() };
+    let of = |name: &code::FunctionName| {
+        let method = name.name.strip_prefix(class)?.strip_prefix('.')?;
+        let is_other = name.finished && method != called.name && !method.starts_with('_') && method != "constructor";
+        let place = Place::Function(name.name.clone());
+        let other = Target::in_text(&target.text, target.language, &place).ok().filter(|_| is_other)?;
+        let is_plain = self::called(&other).is_ok_and(|called| !called.is_static && !called.is_read);
+        let head = other.text.get(other.function.start..other.body.start)?;
+        let taken = parameters(types, head, method).filter(|all| is_plain && !all.is_empty())?;
+        let guessed = |one: Parameter| match one.kind {
+            Kind::Unknown => Parameter { kind: Kind::of_name(&one.name), ..one },
+            _ => one,
+        };
+        Some((method.to_owned(), taken.into_iter().map(guessed).collect()))
+    };
+    code::function_names(target.language, &target.text).iter().filter_map(of).take(MOST_METHODS).collect()
+}
+
+/// The calls before call `number` of a method: of another method, or several of its own.
+fn earlier_calls(
+    called: &Called,
+    parameters: &[Parameter],
+    others: &[(String, Vec<Parameter>)],
+    number: usize,
+) -> Vec<Earlier> {
+    let of = |method: &str, parameters: &[Parameter], number: usize| Earlier {
+        method: method.to_owned(),
+        arguments: written(&arguments(parameters, number, None), called.language),
+    };
+    let other = others.get(number / 4 % others.len().max(1));
+    match (number % 4, other) {
+        (3, Some((method, taken))) => (0..2).map(|at| of(method, taken, number + at)).collect(),
+        (1, Some((method, taken))) if called.is_read => vec![of(method, taken, number / 4)],
+        _ if called.is_read => Vec::new(),
+        (1, _) => vec![of(&called.name, parameters, number / 2)],
+        (2, _) => (0..MANY).map(|at| of(&called.name, parameters, number / 4 + at)).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Calls with typical values of the parameters. A method is called on new objects of its class.
-fn typical_calls(called: &Called, object: Option<&Kind>, parameters: &[Parameter], shown: &[Call], all: &mut Inputs) {
+fn typical_calls(
+    called: &Called,
+    object: Option<&Kind>,
+    (parameters, others): (&[Parameter], &[(String, Vec<Parameter>)]),
+    shown: &[Call],
+    all: &mut Inputs,
+) {
     let usual = shown.iter().map(|call| call.arguments.len()).max();
+    // Objects of the texts, and now and then others.
     let callee = |number: usize| match (shown.first(), object) {
-        (Some(call), _) => call.callee.clone(),
+        (Some(call), object) if object.is_none() || number % 3 < 2 => call.callee.clone(),
+        (Some(_), Some(object)) => called.on(&object.typical(number / 3)),
         (None, Some(object)) => called.on(&object.typical(number)),
-        (None, None) => called.callee(),
+        (_, None) => called.callee(),
     };
     // State that a method leaves behind shows in the next call.
-    let is_method = called.class.is_some() && !called.is_static && !called.is_read;
+    let is_method = called.class.is_some() && !called.is_static;
     for number in 0..3 * MOST {
-        let before = (is_method && number % 2 == 1).then(|| arguments(parameters, number / 2, usual));
+        let earlier = if is_method { earlier_calls(called, parameters, others, number) } else { Vec::new() };
         let arguments = arguments(parameters, number, usual);
-        all.add_after(before.as_deref(), &Call { callee: callee(number), arguments, result: None }, MOST);
+        all.add_after(earlier, &Call { callee: callee(number), arguments, result: None }, MOST);
+    }
+}
+
+/// Returns true if the words of a head are about values inside of others.
+fn speaks_of_nesting(head: &str) -> bool {
+    let words = head.split(|c: char| !c.is_alphabetic()).map(str::to_lowercase);
+    words.into_iter().any(|word| ["nested", "recursive", "recursively", "deep", "deeply"].contains(&word.as_str()))
+}
+
+/// The kind with values of its own kind inside, unless it says what is inside.
+fn nested(kind: Kind, is_guessed: bool) -> Kind {
+    let is_open = |inside: &Kind| *inside == Kind::Unknown || is_guessed && *inside == Kind::Int;
+    let both = |kind: &Kind| Box::new(Kind::Either(Box::new(kind.clone()), Box::new(Kind::Int)));
+    match kind {
+        Kind::Dict(key, value) if is_open(&value) => {
+            let within = Kind::Dict(key.clone(), Box::new(Kind::Int));
+            Kind::Dict(key, both(&within))
+        }
+        Kind::List(inside) if is_open(&inside) => Kind::List(both(&Kind::List(Box::new(Kind::Int)))),
+        kind => kind,
     }
 }
 
@@ -275,9 +353,15 @@ fn words_of(language: Language, head: &str, name: &str) -> Vec<String> {
         let inside = text.split(quote).skip(1).step_by(2).filter(|part| part.len() <= 40 && !part.contains('\n'));
         all.extend(inside.filter(|part| !part.trim().is_empty()).map(str::to_owned));
     }
+    // `#tags`, and numbers of several digits.
+    let is_told = |word: &str| {
+        let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
+        let is_tagged = ["#", "@", "$"].contains(&first) && rest.chars().next().is_some_and(char::is_alphabetic);
+        is_tagged || word.len() > 1 && word.bytes().all(|b| b.is_ascii_digit())
+    };
     let words =
-        text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && !"/#".contains(c)));
-    all.extend(words.filter(|word| is_marked(word)).map(str::to_owned));
+        text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && !"/#@$".contains(c)));
+    all.extend(words.filter(|word| is_marked(word) || is_told(word)).map(str::to_owned));
     let mut seen = HashSet::new();
     all.retain(|word| seen.insert(word.clone()));
     all.truncate(MOST_WORDS);
@@ -298,7 +382,6 @@ fn told(kind: Kind, words: &[String]) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::code::Place;
 
     fn of(text: &str, name: &str, tests: &[&str]) -> Result<Vec<String>, String> {
         let target = Target::in_text(text, Language::Python, &Place::Function(name.to_owned())).unwrap();
@@ -342,10 +425,21 @@ mod tests {
         let text = "class T:\n    def __init__(self, a: int, names: list[str] = ()):\n        self.a = a\n\n    def put(self, x):\n        pass\n\n    @staticmethod\n    def of(x):\n        pass\n\n    @property\n    def total(self):\n        pass\n";
         let all = of(text, "T.put", &[]).unwrap();
         assert!(
-            all.iter().any(|input| input.starts_with("T(2, [")) && all.iter().any(|input| input.contains("then ("))
+            all.iter().any(|input| input.starts_with("T(2, ["))
+                && all.iter().any(|input| input.contains(", then put("))
         );
         assert!(of(text, "T.of", &[]).unwrap()[0].starts_with("T.of(0"));
         assert!(of(text, "T.total", &[]).unwrap().contains(&"T(1).total".to_owned()));
+    }
+
+    #[test]
+    fn methods_are_called_after_others_of_their_object() {
+        let text = "class Cache:\n    def __init__(self, size: int):\n        self.size = size\n\n    def get(self, key: str):\n        pass\n\n    def put(self, key: str, value: int):\n        self.all[key] = value\n\n    def drop(self, key):\n        raise NotImplementedError\n";
+        let all = of(text, "Cache.get", &[]).unwrap();
+        assert!(all.iter().any(|input| input.contains(").put(\"") && input.contains(", then get(\"")), "{all:?}");
+        assert!(!all.iter().any(|input| input.contains("drop(")), "it is not finished");
+        let all = of(text, "Cache.put", &[]).unwrap();
+        assert!(all.iter().any(|input| input.matches("put(").count() == MANY + 1), "{all:?}");
     }
 
     #[test]
@@ -355,6 +449,14 @@ mod tests {
         for word in ["2024-05-17", "a b", "host:port"] {
             assert!(all.contains(&format!("f(\"{word}\")")), "{word}: {all:?}");
         }
+        let all =
+            of("def f(text: str, n: int):\n    \"\"\"All #tags; 1536 of them.\"\"\"\n    pass\n", "f", &[]).unwrap();
+        assert!(
+            all.iter().any(|call| call.starts_with("f(\"#tags\"")) && all.iter().any(|call| call.contains(", 1536)")),
+            "{all:?}"
+        );
+        let all = of("def f(a: dict, xs):\n    \"\"\"Merges nested dicts.\"\"\"\n    pass\n", "f", &[]).unwrap();
+        assert!(all.iter().any(|call| call.contains("\": {\"")), "{all:?}");
     }
 
     #[test]

@@ -78,6 +78,9 @@ pub fn arguments(parameters: &[Parameter], number: usize, usual: Option<usize>) 
     each.collect()
 }
 
+/// Values that come once more.
+const TURNS_MORE: usize = 2;
+
 /// Numbers: small, negative, the edges of digits, large.
 const INTS: &[i64] = &[
     0, 1, 2, 3, 10, -1, 7, 100, -5, 12, 4, 1000, 5, 9, 11, 6, 8, 16, 27, 99, 13, 64, 20, 36, 101, 15, 123, 21, 49, 30,
@@ -193,11 +196,15 @@ impl Kind {
             Self::Maybe(kind) => kind.typical(number - number / 4),
             Self::Either(one, other) => [one, other][number % 2].typical(number / 2),
             Self::OneOf(all) => all.get(number % all.len().max(1)).cloned().map_or(Value::None, Value::Other),
-            // Each second one is of those, while there are any.
-            Self::Told(all, kind) => match all.get(number / 2) {
-                Some(value) if number.is_multiple_of(2) => value.clone(),
-                _ => kind.typical(number - all.len().min(number.div_ceil(2))),
-            },
+            // Each second one is of those, until all have come, the first ones again: of a further parameter the
+            // turns do not begin with the first.
+            Self::Told(all, kind) => {
+                let turns = all.len() + TURNS_MORE.min(2 * all.len());
+                if number.is_multiple_of(2) && number / 2 < turns {
+                    return all[number / 2 % all.len()].clone();
+                }
+                kind.typical(number - turns.min(number.div_ceil(2)))
+            }
             Self::Fields(fields) => {
                 let names = |argument: Argument| Some((Value::Text(argument.name?), argument.value));
                 Value::Dict(arguments(fields, number, None).into_iter().filter_map(names).collect())
@@ -270,7 +277,7 @@ mod tests {
         assert_eq!(told(&Kind::Maybe(Box::new(Kind::Int))), ["0", "1", "2", "None", "3"]);
         assert_eq!(told(&Kind::Either(Box::new(Kind::Int), Box::new(Kind::Text)))[..3], ["0", "\"\"", "1"]);
         let seen = Kind::Told(vec![Value::Int(70), Value::Int(80)], Box::new(Kind::Int));
-        assert_eq!(told(&seen), ["70", "0", "80", "1", "2"]);
+        assert_eq!(told(&seen), ["70", "0", "80", "1", "70"]);
         let one = |name: &str, kind, has_default, way| Parameter { name: name.to_owned(), kind, has_default, way };
         let new = Kind::New(
             "Row".to_owned(),

@@ -16,6 +16,18 @@ const LONGEST: usize = 20;
 const SMALLEST: i64 = 3;
 /// Methods that take the name of a field.
 const READS: [&str; 4] = ["get", "pop", "setdefault", "has"];
+/// Methods and functions by which code shows what a parameter is.
+const OF_TEXT: &[&str] = &[
+    "split", "strip", "lstrip", "rstrip", "lower", "upper", "title", "startswith", "endswith", "replace", "splitlines",
+    "isdigit", "isalpha", "encode", "toLowerCase", "toUpperCase", "trim", "charAt", "charCodeAt", "startsWith",
+    "endsWith", "padStart", "padEnd", "replaceAll", "match",
+];
+const OF_LIST: &[&str] = &[
+    "append", "extend", "insert", "push", "map", "filter", "forEach", "reduce", "some", "every", "find", "sort",
+    "flatMap",
+];
+const OF_DICT: &[&str] = &["items", "keys", "values", "update"];
+
 /// Names behind a dot that are no fields of an object's own.
 const NO_FIELDS: [&str; 6] = ["length", "size", "prototype", "constructor", "name", "message"];
 
@@ -26,6 +38,10 @@ pub struct Literals {
     numbers: Vec<i64>,
     /// Fields that are read, by the name of what they are read from.
     fields: HashMap<String, Vec<String>>,
+    /// Marks in longer texts, such as patterns.
+    marks: Vec<String>,
+    /// Kinds of names, as methods and comparisons show them.
+    kinds: HashMap<String, Kind>,
 }
 
 impl Literals {
@@ -33,6 +49,7 @@ impl Literals {
     pub fn of(language: Language, bodies: &[&str]) -> Self {
         let (mut texts, mut numbers) = (Counted::default(), Counted::default());
         let mut fields: HashMap<String, Counted<String>> = HashMap::new();
+        let (mut marks, mut kinds) = (Counted::default(), HashMap::new());
         for (body, text) in bodies.iter().enumerate() {
             let all = words(language, text);
             for (at, word) in all.iter().enumerate() {
@@ -50,10 +67,18 @@ impl Literals {
                         match from {
                             Some(from) => fields.entry(from.to_owned()).or_default().add(body, text.clone()),
                             None if is_value(text) => texts.add(body, text.clone()),
-                            None => {}
+                            None => marks_in(text).for_each(|mark| marks.add(body, mark)),
+                        }
+                        // `name == "text"`
+                        let compared = (1..5).find(|&back| !is_mark(back, '=') && !is_mark(back, '!'));
+                        if let Some(name) = compared.filter(|back| *back > 2).and_then(owner) {
+                            kinds.entry(name.to_owned()).or_insert(Kind::Text);
                         }
                     }
                     Word::Name(name) => {
+                        if let Some((kind, from)) = kind_of_method(name).filter(|_| is_mark(1, '.')).zip(owner(2)) {
+                            kinds.entry(from.to_owned()).or_insert(kind);
+                        }
                         if let Ok(number) = name.replace('_', "").parse::<i64>() {
                             // Of a decimal fraction each half is a word.
                             let is_whole = !is_mark(1, '.') && !all.get(at + 1).is_some_and(|word| word.is('.'));
@@ -72,14 +97,16 @@ impl Literals {
             }
         }
         let fields = fields.into_iter().map(|(from, all)| (from, all.sorted())).collect();
-        Self { texts: texts.sorted(), numbers: numbers.sorted(), fields }
+        Self { texts: texts.sorted(), numbers: numbers.sorted(), fields, marks: marks.sorted(), kinds }
     }
 
     /// The parameter with values made of the literals before its own. `is_guessed` says that only its name tells
     /// its kind.
     pub fn told(&self, parameter: Parameter, is_guessed: bool) -> Parameter {
         let own = self.fields.get(&parameter.name);
-        let kind = self.kind(parameter.kind.clone(), own.map(Vec::as_slice), is_guessed);
+        let shown = self.kinds.get(&parameter.name).filter(|_| is_guessed && !matches!(parameter.kind, Kind::Path(_)));
+        let kind = shown.unwrap_or(&parameter.kind).clone();
+        let kind = self.kind(kind, own.map(Vec::as_slice), is_guessed && shown.is_none());
         Parameter { kind, ..parameter }
     }
 
@@ -98,6 +125,9 @@ impl Literals {
             }
             (Kind::List(each), _) => Kind::List(within(each)),
             (Kind::Maybe(kind), _) => Kind::Maybe(within(kind)),
+            (Kind::New(callee, all), _) => {
+                Kind::New(callee, all.into_iter().map(|parameter| self.told(parameter, false)).collect())
+            }
             (Kind::Text, _) => with(Kind::Text, self.made_texts().into_iter().map(Value::Text)),
             (kind @ (Kind::Int | Kind::Float | Kind::Unknown), _) => {
                 with(kind, self.made_numbers().into_iter().map(Value::Int))
@@ -116,7 +146,8 @@ impl Literals {
     /// Texts with the literals: marks between words and around them, words alone and before others.
     fn made_texts(&self) -> Vec<String> {
         let is_mark = |text: &&String| !text.chars().any(char::is_alphanumeric);
-        let (marks, words): (Vec<&String>, Vec<&String>) = self.texts.iter().partition(is_mark);
+        let (mut marks, words): (Vec<&String>, Vec<&String>) = self.texts.iter().partition(is_mark);
+        marks.extend(self.marks.iter().filter(|mark| !self.texts.contains(mark)));
         let mut all = Vec::new();
         if let [one, other, ..] = marks[..] {
             all.push(format!("a{one}b{other}c{one}d"));
@@ -141,6 +172,23 @@ impl Literals {
 fn is_value(text: &str) -> bool {
     let is_short = !text.is_empty() && text.len() <= LONGEST && text.split_whitespace().count() <= 2;
     is_short && !text.contains(['{', '}', '%', '\\']) && !text.chars().any(|c| c.is_control() && c != '\n')
+}
+
+/// Marks that separate parts of texts, in a pattern or a longer text.
+fn marks_in(text: &str) -> impl Iterator<Item = String> {
+    let all = ["#", "@", "/", ":", ";", "=", "&", ",", "-", "_", "~", "<"];
+    let is_pattern = text.contains('\\');
+    all.into_iter().filter(move |mark| is_pattern && text.contains(mark)).map(str::to_owned)
+}
+
+/// The kind of what has a method.
+fn kind_of_method(name: &str) -> Option<Kind> {
+    match name {
+        _ if OF_TEXT.contains(&name) => Some(Kind::Text),
+        _ if OF_LIST.contains(&name) => Some(Kind::List(Box::new(Kind::Int))),
+        _ if OF_DICT.contains(&name) => Some(Kind::Dict(Box::new(Kind::Text), Box::new(Kind::Int))),
+        _ => None,
+    }
 }
 
 fn fields_of(names: &[String]) -> Kind {
@@ -204,6 +252,20 @@ mod tests {
         let all =
             values(Language::JavaScript, &["  if (m === 'GET' && p === \"/a\") return 1;\n"], "m", Kind::Text, true);
         assert!(all.contains(&"\"GET\"".to_owned()) && all.contains(&"\"/a\"".to_owned()), "{all:?}");
+    }
+
+    #[test]
+    fn kinds_are_those_that_the_code_shows() {
+        let handle = "  if (method !== 'GET') return 405;\n  return payload.map(f);\n";
+        let one = |name: &str| values(Language::JavaScript, &[handle], name, Kind::Int, true);
+        assert!(one("method").contains(&"\"GET\"".to_owned()) && one("payload").contains(&"[2]".to_owned()));
+        assert_eq!(one("other")[1], "1");
+        let pattern = "    return set(re.findall(r\"#(\\w+)\", text))\n";
+        assert!(values(Language::Python, &[pattern], "text", Kind::Text, false).contains(&"\"#ab #c d\"".to_owned()));
+        let path = Parameter { name: "path".to_owned(), kind: Kind::Text, ..Parameter::default() };
+        let entry = Kind::New("Entry".to_owned(), vec![path]);
+        let all = values(Language::Python, &["    return e.path.split('?')[0]\n"], "e", entry, false);
+        assert!(all.contains(&"Entry(\"a?b\")".to_owned()), "{all:?}");
     }
 
     #[test]

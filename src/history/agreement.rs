@@ -170,13 +170,17 @@ impl Called {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trial::Earlier;
 
     fn agreement(calls: usize, shown: &str) -> Agreement {
         let input = |at: usize| Input {
             callee: "f".to_owned(),
             arguments: at.to_string(),
             result: (at == 0).then(|| "1".to_owned()),
-            before: (at == 1).then(|| "2".to_owned()),
+            earlier: (at == 1)
+                .then(|| Earlier { method: "g".to_owned(), arguments: "2".to_owned() })
+                .into_iter()
+                .collect(),
             is_read: false,
         };
         let plain = Observed {

@@ -54,7 +54,7 @@ pub use found::{is_of_tests, tested_stem};
 use language::command::{self, Toolbox};
 pub use language::tests_below;
 use language::{Context, Packages, TrialLanguage};
-pub use observe::{Effect, FILE_MAKER, FOLDER_MAKER, Input, Observed};
+pub use observe::{Earlier, Effect, FILE_MAKER, FOLDER_MAKER, Input, Observed};
 pub use project::Project;
 use project::baseline_cache::CacheFile;
 use project::lone::Lones;

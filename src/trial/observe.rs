@@ -29,29 +29,40 @@ pub struct Input {
     /// The result that the user's text states, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// The arguments of a call of the same method on the same object before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub before: Option<String>,
+    /// Calls of methods of the same object before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Earlier>,
     /// True for a property: it is read and not called.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_read: bool,
 }
 
+/// A call of a method of an object before the one that is looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Earlier {
+    /// Its name.
+    pub method: String,
+    /// The arguments as they are written between the parentheses.
+    pub arguments: String,
+}
+
 impl Input {
     /// The call for a reader.
     pub fn text(&self) -> String {
-        match &self.before {
-            Some(before) => format!("{}({before}), then ({})", self.callee, self.arguments),
-            None if self.is_read => self.callee.clone(),
-            None => format!("{}({})", self.callee, self.arguments),
-        }
+        let last = |name: &str| if self.is_read { name.to_owned() } else { format!("{name}({})", self.arguments) };
+        let Some((object, name)) = self.callee.rsplit_once('.').filter(|_| !self.earlier.is_empty()) else {
+            return last(&self.callee);
+        };
+        let earlier = self.earlier.iter().map(|call| format!("{}({})", call.method, call.arguments));
+        format!("{object}.{}", earlier.chain([last(name)]).collect::<Vec<_>>().join(", then "))
     }
 
     /// Why its text is not the call as code has it, if it is not: a sentence without its end.
     pub fn is_no_code(&self) -> Option<&'static str> {
         let makes = |maker: &str| self.arguments.contains(&format!("{maker}("));
         match () {
-            () if self.before.is_some() => Some("these are two on one object"),
+            () if !self.earlier.is_empty() => Some("these are several on one object"),
             () if makes(FILE_MAKER) || makes(FOLDER_MAKER) => Some("this one needs a file that is made for it"),
             () => None,
         }

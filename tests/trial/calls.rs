@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bass_tui::agreement::{FunctionKind, may_iterate, stated, typed};
 use bass_tui::code::{Place, Target};
 use bass_tui::language::Language;
-use bass_tui::trial::{Effect, Input, Limits, Observed, Runner, Status, Tests, Trial};
+use bass_tui::trial::{Earlier, Effect, Input, Limits, Observed, Runner, Status, Tests, Trial};
 
 use super::runner::runner;
 
@@ -180,7 +180,10 @@ fn what_an_object_holds_is_compared_and_shown() {
         )
     };
     let told = |body: &str| {
-        let after = Input { before: Some("1".to_owned()), ..input("Stack().put", "2") };
+        let after = Input {
+            earlier: vec![Earlier { method: "put".to_owned(), arguments: "1".to_owned() }],
+            ..input("Stack().put", "2")
+        };
         let read = Input { is_read: true, ..input("Stack([4, 4]).size", "") };
         let inputs = [input("Stack().put", "1"), after, read];
         runner.observe(&trial(&stack(body), None, "Stack.put"), &inputs, &Arc::default()).unwrap()

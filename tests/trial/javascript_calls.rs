@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bass_tui::agreement::{Witness, inputs, tally, typed};
 use bass_tui::code::{Place as Spot, Target};
 use bass_tui::language::Language;
-use bass_tui::trial::{Effect, Input, Observed, Tests, Trial};
+use bass_tui::trial::{Earlier, Effect, Input, Observed, Tests, Trial};
 
 use super::place::Place;
 use super::runner::runner;
@@ -108,7 +108,10 @@ fn private_state_shows_in_what_an_object_says_of_itself() {
              put(x) {{\n    {body}\n  }}\n}}\n"
         );
         let runner = runner(Language::JavaScript)?;
-        let after = Input { before: Some("1".to_owned()), ..input("(new Bag()).put(2)") };
+        let after = Input {
+            earlier: vec![Earlier { method: "put".to_owned(), arguments: "1".to_owned() }],
+            ..input("(new Bag()).put(2)")
+        };
         let read = Input { callee: "(new Bag()).size".to_owned(), is_read: true, ..Input::default() };
         let inputs = [input("(new Bag()).put(1)"), after, read];
         Some(runner.observe(&trial(Path::new("a.mjs"), &program), &inputs, &Arc::default()).unwrap())

@@ -273,7 +273,10 @@
       try {
         values = evaluate(`[${item.arguments}\n]`);
         callee = calleeOf(item.callee, item.is_read);
-        if (item.before !== undefined) earlier = evaluate(`[${item.before}\n]`);
+        earlier = [];
+        each(item.earlier ?? [], (one) => {
+          earlier[earlier.length] = { method: one.method, values: evaluate(`[${one.arguments}\n]`) };
+        });
       } catch (thrown) {
         outcome = unknown(describe(thrown).shown);
         return;
@@ -288,7 +291,7 @@
         for (let at = 0; at < values.length; at++) held[at] = values[at];
         if (typeof owner === 'object') held[held.length] = owner;
         state = { item, held, before: formsOf(held), values: values.length };
-        if (earlier !== undefined) apply(called, owner, earlier);
+        each(earlier, ({ method, values: before }) => apply(owner[method], owner, before));
         const value = apply(called, owner, values);
         if (isThenable(value)) return later(value);
         if (isAsyncIterator(value)) return later(asyncItems(value));

@@ -208,7 +208,7 @@ def call(space, item):
     given = lambda text: eval("(lambda *values, **named: (values, named))(%s)" % text, space)
     try:
         values, named = given(item["arguments"])
-        earlier = given(item["before"]) if "before" in item else None
+        earlier = [(one["method"], given(one["arguments"])) for one in item.get("earlier", ())]
         if item.get("is_read"):
             object_text, _, name = item["callee"].rpartition(".")
             owner = eval(object_text, space)
@@ -226,8 +226,8 @@ def call(space, item):
         sys.stdout = sink
         setitimer(ITIMER_PROF, BUSY, BUSY / 4)
         setitimer(ITIMER_REAL, WAITING, WAITING / 4)
-        if earlier is not None:
-            settled(function(*earlier[0], **earlier[1]))
+        for method, (before_values, before_named) in earlier:
+            settled(getattr(owner, method)(*before_values, **before_named))
         result = settled(function(*values, **named))
         key = own = short_form(result)
         after = [form_of_argument(one) for one in held]
