@@ -32,8 +32,8 @@ use crate::untrusted::{clean, clean_line, framed};
 #[command(
     override_usage = "bass-tui complete --file F[:FUNCTION|:LINE] [OPTIONS]\n       bass-tui complete PROMPT [OPTIONS]",
     after_help = "\
-The best candidate that passed goes to stdout, what happened to each goes to stderr. Without tests it is the one that \
-does what most do on the same inputs (--agree), else the one with the best mean log-probability. With --json what came of the run goes to stdout, as one object; where an \
+The best candidate that passed goes to stdout, what happened to each goes to stderr. Without tests, or where those that \
+are found do not notice the function, it is the one that does what most do on the same inputs (--agree), else the one with the best mean log-probability. With --json what came of the run goes to stdout, as one object; where an \
 error ends it, stdout stays empty, and stderr says why.
 
 EXAMPLES
@@ -45,7 +45,7 @@ EXAMPLES
   git show HEAD:a.py | bass-tui complete --prompt-file - --time-budget 2.5s
 
 EXIT CODES
-  0 done (with tests: one passed)   1 nothing passed   2 wrong usage or bad input
+  0 done (where tests decide: one passed)   1 nothing passed   2 wrong usage or bad input
   3 engine or sandbox failed      130 interrupted"
 )]
 #[allow(clippy::struct_excessive_bools)] // each is a flag of its own
@@ -188,7 +188,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     } else {
         let tests_run = runner.as_ref().filter(|_| job.has_tests());
         say(&table(&report, tests_run.map(|r| r.protection().summary.as_str())));
-        say(&about_tests(&job, args));
+        say(&about_tests(&job, args, &report));
         if let Some(c) = report.picked {
             print_code(&job.function(&report.candidates[c].text))?;
         }
@@ -203,10 +203,15 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         (None, Some(Target { path: Some(path), .. })) if args.apply => {
             say(&(framed(&format!("bass-tui: {}: {} is as it was", none_picked(&job, &report), path.display())) + "\n"));
         }
-        (None, _) if !job.has_tests() => say(&(framed(&format!("bass-tui: {}", none_picked(&job, &report))) + "\n")),
+        (None, _) if !is_tested(&job, &report) => say(&(framed(&format!("bass-tui: {}", none_picked(&job, &report))) + "\n")),
         _ => {}
     }
     Ok(if picked.is_none() { NOTHING_PASSED } else { 0 })
+}
+
+/// Returns true if tests decided on the candidates.
+pub(super) fn is_tested(job: &Job, report: &Report) -> bool {
+    job.is_decided_by_tests(&mut report.candidates.iter().map(|candidate| &candidate.verdict))
 }
 
 /// Why no candidate was picked.
@@ -217,7 +222,7 @@ pub(super) fn none_picked(job: &Job, report: &Report) -> String {
         Some(format!("no candidate can be used ({} {})", label(*first), agreement.fault(*first)))
     });
     match broken {
-        _ if job.has_tests() => "no candidate passed".to_owned(),
+        _ if is_tested(job, report) => "no candidate passed".to_owned(),
         Some(why) => why,
         None => "no candidate was finished".to_owned(),
     }
@@ -250,8 +255,9 @@ fn show_prompt(job: &Job, session: &Session, json: bool) -> Result<u8, Failure> 
     Ok(0)
 }
 
-/// The tests that ran, if the user did not name them, or a remark that there were none.
-fn about_tests(job: &Job, args: &Args) -> String {
+/// The tests that ran, if the user did not name them, or a remark that there were none or that they decide
+/// nothing.
+fn about_tests(job: &Job, args: &Args, report: &Report) -> String {
     let is_asked = !args.tests.tests.is_empty() || args.test_command.is_some();
     match job.target() {
         Some(_) if is_asked => String::new(),
@@ -259,7 +265,11 @@ fn about_tests(job: &Job, args: &Args) -> String {
             "no tests were found for {}: the candidates are ranked, not tested (give --tests FILE)\n",
             clean_line(&target.name, 80)
         ),
-        Some(_) => format!("tests: {}\n", clean_line(&job.tests_label, 200)),
+        Some(_) => {
+            let tests = format!("tests: {}\n", clean_line(&job.tests_label, 200));
+            let unnoticed = (!is_tested(job, report)).then(|| job.unnoticed_words(report.agreement.as_deref()));
+            tests + &unnoticed.map(|words| clean_line(&words, 200) + "\n").unwrap_or_default()
+        }
         None => String::new(),
     }
 }

@@ -55,7 +55,7 @@ use crate::hub::OPTIONS;
         bass-tui doctor                           models, device, sandbox and folders on this machine\n  \
         bass-tui config                           the settings in force, and where each comes from\n\n\
         EXIT CODES\n  \
-        0 done (with tests: one passed)   1 nothing passed   2 wrong usage or bad input\n  \
+        0 done (where tests decide: one passed)   1 nothing passed   2 wrong usage or bad input\n  \
         3 engine or sandbox failed      130 interrupted"
 )]
 struct Cli {

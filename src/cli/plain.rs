@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
-use super::complete::{Follower, Message, apply, follow, record};
+use super::complete::{Follower, Message, apply, follow, is_tested, record};
 use super::failure::Failure;
 use super::memory::advice;
 use super::output::say;
@@ -19,6 +19,7 @@ use crate::code::Applied;
 use crate::history::Recorder;
 use crate::job::{Ask, Event, Job, Judge, Outcome, Report, Rounds, Run, Task, TrialPool, label, round_words};
 use crate::source::{self, FinishReason, Request, Source};
+use crate::trial::Status;
 use crate::tui::terminal;
 use crate::untrusted::{code, framed};
 
@@ -246,7 +247,7 @@ fn choose(dialogue: &mut Dialogue, job: &Job, report: &Report) -> Answer {
             Answer::Take(c) if report.candidates[c].text.trim().is_empty() => {
                 write(&format!("{} is empty\n", label(c)));
             }
-            Answer::Take(c) if job.has_tests() && !report.candidates[c].verdict.has_passed() => {
+            Answer::Take(c) if is_doubtful(job, report, c) => {
                 let status = report.candidates[c].verdict.status.word();
                 if dialogue.agrees(&format!("{} has not passed ({status}): take it all the same? [y/N] ", label(c))) {
                     return Answer::Take(c);
@@ -254,6 +255,15 @@ fn choose(dialogue: &mut Dialogue, job: &Job, report: &Report) -> Answer {
             }
             answer => return answer,
         }
+    }
+}
+
+/// Returns true if tests say something of a candidate, and it has not passed.
+fn is_doubtful(job: &Job, report: &Report, candidate: usize) -> bool {
+    match report.candidates[candidate].verdict.status {
+        Status::Passed => false,
+        Status::NotRun => is_tested(job, report),
+        _ => true,
     }
 }
 
@@ -294,7 +304,7 @@ mod tests {
     use super::*;
     use crate::engine::thoughts_took_all;
     use crate::job::TestsChoice;
-    use crate::trial::{Status, Verdict};
+    use crate::trial::Verdict;
 
     #[test]
     fn answers_are_letters() {

@@ -11,7 +11,8 @@
 //! - `Rounds`: where none passed, further candidates are written beside those before, warmer. `run/rounds.rs` has
 //!   the requests.
 //! - The pick is the first that passed until all have ended, then the best ranked that passed. Marked passes
-//!   are passed over while another one passes.
+//!   are passed over while another one passes. Tests that were found and do not notice the function leave the
+//!   pick to agreement, as where there are no tests; the verdicts stay `NotRun`.
 //! - `TrialPool` is one queue for all runs: the earlier problem first, then the more probable candidate.
 //!   Workers have low priority; they use half of the cores during a generation, else all. A sandbox that does
 //!   not start is tried three times. Without isolation nothing begins before the user has agreed. Dropping
@@ -31,7 +32,7 @@ pub(crate) use run::is_first_round;
 pub use run::{Ask, Candidate, Event, Outcome, Retry, Rounds, Run, Sink, Task, round_words};
 pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 
-use crate::agreement::inputs;
+use crate::agreement::{Agreement, inputs};
 use crate::code::{self, CodeError, Place, Target, TargetSpec};
 use crate::engine::{FinishReason, StopRules};
 use crate::language::Language;
@@ -312,6 +313,16 @@ impl Job {
         Some(self.target()?.replacement(completion))
     }
 
+    /// A sentence on a pick that tests leave to agreement, as they do not notice the function.
+    pub fn unnoticed_words(&self, agreement: Option<&Agreement>) -> String {
+        let name = self.target().map_or("the function", |target| &target.name);
+        let instead = match agreement {
+            Some(agreement) if agreement.tells() => ": the candidates were compared instead",
+            _ => ", and nothing was compared: the most probable candidate is first",
+        };
+        format!("the tests that were found do not notice `{name}`{instead}")
+    }
+
     /// The completed function with what comes with it, for a reader.
     pub fn function(&self, completion: &str) -> String {
         match self.target() {
@@ -340,6 +351,10 @@ impl Job {
 impl Task for Job {
     fn has_tests(&self) -> bool {
         self.tests.is_some()
+    }
+
+    fn are_found(&self) -> bool {
+        self.choice == TestsChoice::IfAny
     }
 
     fn trial(&self, _candidate: usize, completion: &str, limits: Limits) -> Option<Trial> {
@@ -439,8 +454,8 @@ pub fn label(candidate: usize) -> String {
     if candidate < 26 { letter.to_string() } else { format!("{}{letter}", label(candidate / 26 - 1)) }
 }
 
-/// A ranking in the order of the pick: with tests those that passed come first, and of these the marked ones
-/// last.
+/// A ranking in the order of the pick: where tests decide those that passed come first, marked ones last of
+/// these; else all marked ones come last.
 pub fn order_of_pick(
     ranking: &[usize],
     tested: bool,
@@ -453,8 +468,8 @@ pub fn order_of_pick(
 }
 
 /// The candidate to pick. Once all have ended (`ranking` is known) it is the best ranked that passed, or
-/// without tests the best ranked; until then the first that passed. A marked candidate is picked only if no
-/// other passed.
+/// where no tests decide the best ranked; until then the first that passed. A marked candidate is picked only
+/// if no other passed.
 pub fn pick(
     ranking: Option<&[usize]>,
     first_pass: Option<usize>,

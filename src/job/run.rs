@@ -23,6 +23,20 @@ use state::{State, lock};
 pub trait Task: Send + Sync {
     /// Returns true if candidates are tested.
     fn has_tests(&self) -> bool;
+    /// Returns true if nobody asked for just these tests: they were found.
+    fn are_found(&self) -> bool {
+        false
+    }
+    /// Returns true if the tests decide, by the verdicts of all candidates. Tests that were found and do not
+    /// notice the function say nothing: then candidates are compared, as where there are no tests.
+    fn is_decided_by_tests(&self, verdicts: &mut dyn Iterator<Item = &Verdict>) -> bool {
+        let (mut are_unnoticed, mut has_passed) = (false, false);
+        for verdict in verdicts {
+            are_unnoticed |= verdict.is_unnoticed;
+            has_passed |= verdict.has_passed();
+        }
+        self.has_tests() && (has_passed || !are_unnoticed || !self.are_found())
+    }
     /// The trial of a candidate; `None` without tests.
     fn trial(&self, candidate: usize, text: &str, limits: Limits) -> Option<Trial>;
     /// The trial whose tests are run without the candidate while candidates are written. `None` where that

@@ -251,11 +251,12 @@ impl Runner {
         let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial, false) };
         let (mut best, mut others): (Option<Result<Verdict, TrialError>>, Vec<String>) = Default::default();
         let (begun, mut hit, mut left_out) = (Instant::now(), None, Vec::new());
-        let mut unheard: Vec<String> = Vec::new();
+        let (mut unheard, mut are_all) = (Vec::<String>::new(), true);
         for (place, (tests, label)) in all.iter().enumerate() {
             let is_late = begun.elapsed() > trial.limits.wall * PATIENCE_WITH_GROUPS;
             if place > 0 && is_late && !are_beside(trial, tests) {
                 others.push("further ones, which were not tried: the time was up".to_owned());
+                are_all = false;
                 break;
             }
             let at = at.with_patience(&trial.tests, place);
@@ -301,7 +302,8 @@ impl Runner {
                 None => best,
             });
         }
-        Ok(best.nor_by(&others))
+        let are_unheard = !are_all || hit.is_some() || !unheard.is_empty();
+        Ok(best.nor_by(&others).beside_unheard(are_unheard))
     }
 
     /// A pass, unless the other tests that were found fail with the candidate: all tests of the project, of which
@@ -382,6 +384,7 @@ impl Runner {
         };
         let verdict = verdict.marked(&marks::of(trial)).despite(&unheard);
         let verdict = if is_held { self.checks.hold(&held, verdict, &trials)? } else { verdict };
+        let verdict = verdict.beside_unheard(hit.is_some() || !unheard.is_empty());
         Ok(match hit {
             Some(hit) => verdict.beside_limit(&hit),
             None => verdict,

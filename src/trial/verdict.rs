@@ -104,6 +104,9 @@ pub struct Verdict {
     /// want of the machine is missing.
     #[serde(skip)]
     pub is_unheard: bool,
+    /// True if nothing is heard of any candidate: the tests, all of which ran, do not notice the function.
+    #[serde(skip)]
+    pub is_unnoticed: bool,
     /// The bodies that the tests are known to fail with.
     #[serde(skip)]
     pub noticed: Noticed,
@@ -138,6 +141,7 @@ impl Verdict {
             failed: None,
             is_partial: false,
             is_unheard: false,
+            is_unnoticed: false,
             noticed: Noticed::Unknown,
         }
     }
@@ -264,7 +268,7 @@ impl Verdict {
     #[must_use]
     pub fn vacuous(self, function: &str) -> Self {
         let message = format!("these tests do not notice `{function}`: they pass when it does nothing as well");
-        Self { status: Status::NotRun, message, ..self }
+        Self { status: Status::NotRun, message, is_unnoticed: true, ..self }
     }
 
     /// A verdict beside tests that hit a limit, which `hit` tells: a pass of those that notice little is none.
@@ -292,6 +296,13 @@ impl Verdict {
         }
         let message = format!("{}; {}", self.message, left_out.join("; "));
         Self { message: clean_line(&message, COLUMNS), ..self }
+    }
+
+    /// The verdict beside tests that may notice the function and are not heard: a limit was hit, their runner is
+    /// missing.
+    #[must_use]
+    pub(super) fn beside_unheard(self, are_unheard: bool) -> Self {
+        Self { is_unnoticed: self.is_unnoticed && !are_unheard, ..self }
     }
 
     /// Adds other tests that said nothing either.

@@ -31,6 +31,7 @@ mod terminal;
 mod tests_of_candidates;
 mod told;
 mod tools;
+mod undecided;
 mod ways;
 mod world;
 #[allow(dead_code)]

@@ -187,7 +187,7 @@ impl State {
 
     /// Goes on with another round where none has passed and that may help.
     fn goes_on(&mut self) -> bool {
-        if !self.may_go_on() || !self.task.has_tests() || self.slots.iter().any(|slot| slot.passed) {
+        if !self.may_go_on() || !self.is_tested() || self.slots.iter().any(|slot| slot.passed) {
             return false;
         }
         // Tests that could not run say nothing about candidates.
@@ -508,7 +508,19 @@ impl State {
         let none_loads = whole.peek().is_some() && whole.all(|c| self.is_broken_code(c));
         // Else it is the file around them that cannot be loaded.
         let is_theirs = self.agreement.as_ref().is_some_and(|agreement| agreement.differ_broken());
-        none_loads && is_theirs && !self.task.has_tests() && self.may_go_on() && self.more()
+        none_loads && is_theirs && !self.is_tested() && self.may_go_on() && self.more()
+    }
+
+    /// Returns true if tests decide, as far as they have ended.
+    fn is_tested(&self) -> bool {
+        self.task.is_decided_by_tests(&mut self.candidates.iter().map(|c| &c.verdict))
+    }
+
+    /// Returns true if nothing is known against a candidate where no tests decide: it can be loaded, and no test
+    /// fails with it.
+    fn stands(&self, candidate: usize) -> bool {
+        let origin = self.slots[candidate].origin.unwrap_or(candidate);
+        !self.is_broken_code(candidate) && self.candidates[origin].verdict.status == Status::NotRun
     }
 
     /// Returns true if a candidate without marks has passed.
@@ -520,7 +532,7 @@ impl State {
     fn pick(&mut self, ranking: Option<&[usize]>) {
         let slot = |c: usize| &self.slots[self.slots[c].origin.unwrap_or(c)];
         let (passed, marked) = (|c| slot(c).passed, |c| slot(c).marked);
-        let pick = crate::job::pick(ranking, self.first_pass, self.task.has_tests(), passed, marked);
+        let pick = crate::job::pick(ranking, self.first_pass, self.is_tested(), passed, marked);
         if std::mem::replace(&mut self.picked, pick) != pick {
             self.tell(Event::Pick(pick));
         }
@@ -549,9 +561,9 @@ impl State {
             return;
         }
         self.rank(&mut summary);
-        // A candidate that was cut has no key; without tests one that cannot be loaded or run is no pick.
-        let has_tests = self.task.has_tests();
-        let fits = |c: &usize| !self.is_cut(*c) && (has_tests || !self.is_broken_code(*c));
+        // A candidate that was cut has no key.
+        let is_tested = self.is_tested();
+        let fits = |c: &usize| !self.is_cut(*c) && (is_tested || self.stands(*c));
         // Candidates that the user has made come last: they have no probability.
         let made = (0..self.candidates.len()).filter(|c| !summary.ranking.contains(c));
         let order: Vec<usize> = summary.ranking.iter().copied().chain(made).filter(fits).collect();
@@ -587,8 +599,9 @@ impl State {
             let standing = |c: usize| agreement.standing(c).map(Standing::order);
             summary.ranking.sort_by_key(|&c| Reverse(standing(c)));
         }
-        let has_tests = self.task.has_tests();
-        summary.ranking = crate::job::order_of_pick(&summary.ranking, has_tests, passed, marked);
-        summary.ranking.sort_by_key(|&c| (self.is_cut(c), self.cut_off.contains(&c)));
+        let is_tested = self.is_tested();
+        summary.ranking = crate::job::order_of_pick(&summary.ranking, is_tested, passed, marked);
+        let falls = |c: usize| !is_tested && !self.stands(c);
+        summary.ranking.sort_by_key(|&c| (self.is_cut(c), self.cut_off.contains(&c), falls(c)));
     }
 }

@@ -1,6 +1,7 @@
 //! Runs over scripted sources and judges.
 
 mod unloaded;
+mod unnoticed;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};

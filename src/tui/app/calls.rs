@@ -67,9 +67,9 @@ impl State {
         }
     }
 
-    /// Picks the best ranked candidate that meets all checks, and with tests passed them, marked ones last.
+    /// Picks the best ranked candidate that meets all checks, and where tests decide passed them, marked ones
+    /// last.
     pub(super) fn pick_best(&mut self) {
-        let has_tests = self.has_tests();
         let candidates = self.run.as_ref().map_or(0, |run| run.candidates.len());
         let wrong: HashSet<usize> = (0..candidates).filter(|&c| self.unmet(c).is_some()).collect();
         if let Some(run) = self.run.as_mut().filter(|run| run.wrong != wrong) {
@@ -79,7 +79,7 @@ impl State {
         let Some(run) = self.run.as_ref().filter(|run| !run.is_live()) else { return };
         let loads = |c: usize| run.standing(c).is_none_or(|standing| !standing.is_broken);
         let fits = |&c: &usize| {
-            let is_good = if has_tests { run.testing(c).passed() } else { loads(c) };
+            let is_good = if self.is_judged(c) { run.testing(c).passed() } else { loads(c) };
             is_good && run.candidates[c].is_whole() && self.unmet(c).is_none()
         };
         // Candidates that the user has made come last.

@@ -169,9 +169,14 @@ impl Testing {
         matches!(self, Testing::Done(v) if v.status == Status::Passed)
     }
 
+    /// The verdict of the tests, if they ended.
+    pub fn verdict(&self) -> Option<&Verdict> {
+        if let Testing::Done(verdict) = self { Some(verdict) } else { None }
+    }
+
     /// How the tests ended, if they did.
     pub fn status(&self) -> Option<Status> {
-        if let Testing::Done(verdict) = self { Some(verdict.status) } else { None }
+        self.verdict().map(|verdict| verdict.status)
     }
 
     /// The code uses things that nobody asked for.

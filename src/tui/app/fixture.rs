@@ -167,7 +167,7 @@ impl Session {
 
     /// Tells the pick as a run does, by its rule.
     fn pick(&mut self) {
-        let (run, tested) = (self.run(), self.state.has_tests());
+        let (run, tested) = (self.run(), self.state.is_tested());
         let ranked = run.in_order();
         let ranking = (run.is_settled() && run.summary.is_some()).then_some(&ranked[..]);
         let passed = |c: usize| run.testing(c).passed();

@@ -8,7 +8,7 @@ use super::calls::Check;
 use super::candidate::{Candidate, Testing};
 use super::diff::Diff;
 use super::draft::Draft;
-use super::find::Search;
+use super::find::{Filter, Search};
 use super::palette::Palette;
 use super::past::Past;
 use super::picker::Picking;
@@ -17,7 +17,7 @@ use super::run::Run;
 use super::tokens::{Colouring, Insight};
 use super::watch::Watch;
 use crate::engine::GenerateOptions;
-use crate::job::{Job, JobError};
+use crate::job::{Job, JobError, Task};
 use crate::language::Language;
 use crate::source::SourceInfo;
 use crate::trial::Protection;
@@ -378,6 +378,18 @@ impl State {
     /// Tests exist.
     pub fn has_tests(&self) -> bool {
         self.job.tests.is_some()
+    }
+
+    /// Tests decide, as far as they have ended: those that were found and do not notice the function do not.
+    pub fn is_tested(&self) -> bool {
+        let all = self.run.iter().flat_map(|run| &run.candidates);
+        self.job.is_decided_by_tests(&mut all.filter_map(|candidate| candidate.testing.verdict()))
+    }
+
+    /// Tests say something of a candidate: they decide, or one fails with it.
+    pub fn is_judged(&self, candidate: usize) -> bool {
+        let status = self.run.as_ref().and_then(|run| run.testing(candidate).status());
+        self.is_tested() || Filter::Failed.takes(status)
     }
 
     /// Accepting writes a file.

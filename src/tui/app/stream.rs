@@ -76,6 +76,7 @@ fn take_in(state: &mut State, event: Event) {
             run.ranked(&outcome.summary.ranking);
             let moved = run.moved;
             told_apart(state);
+            unnoticed(state);
             state.pick_by_checks();
             // Over a body that is in the file, the first question is what changes.
             if state.own_body.is_some() && !moved && state.place() == Context::Panes {
@@ -105,6 +106,14 @@ fn told_apart(state: &mut State) {
     let (words, call) = (agreement.words(), clean_line(&agreement.inputs[input].text(), 60));
     let key = state.key_name(Context::Panes, Action::Calls);
     state.say(format!("{words}; they differ on {call}: {key} shows it"));
+}
+
+/// Says that tests which do not notice the function leave the pick to agreement. Other words stay.
+fn unnoticed(state: &mut State) {
+    if state.notice.is_none() && state.has_tests() && !state.is_tested() {
+        let agreement = state.run.as_ref().and_then(|run| run.agreement.as_deref());
+        state.say(state.job.unnoticed_words(agreement));
+    }
 }
 
 /// Takes in what the source says.

@@ -42,9 +42,9 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, question: Question) {
                 [words, "--max-tokens raises the limit.".to_owned()]
             } else if let Some([first, second]) = state.concern(candidate) {
                 [first, text::one_line(&second)]
-            } else if replaces && (passed || !state.has_tests()) {
+            } else if replaces && (passed || !state.is_judged(candidate)) {
                 [format!("{name} takes the place of the body that is in the file."), String::new()]
-            } else if !state.has_tests() {
+            } else if !state.is_judged(candidate) {
                 let pick = pick.map(|pick| format!("By now {pick} is the pick."));
                 [pick.unwrap_or_else(|| "Which one is best is not known yet.".to_owned()), String::new()]
             } else {

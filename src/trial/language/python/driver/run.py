@@ -448,6 +448,49 @@ def with_library(run, tests, names):
     return all_tests + later, Result
 
 
+def with_discovery(run, parts):
+    """Runs the tests of a folder with unittest, which finds them by itself, where that finds all of them."""
+    import unittest
+    why = left_by_discovery(run.path)
+    if why is not None:
+        run.missing = "all tests of a folder are run with pytest (%s), which %s does not have: run `%s -m pip install pytest`" % (
+            why, sys.executable, sys.executable)
+        return None
+    run.runner = "unittest"
+    result = result_of(run, None)
+    parts.look()
+    all_tests = each_of(unittest.defaultTestLoader.discover(run.path, "*test*.py"))
+    all_tests = [test for test in all_tests if not run.only or test.id() in run.only]
+    unittest.TestSuite(all_tests).run(result())
+    return run.look_again(parts, again_with(all_tests, result))
+
+
+def left_by_discovery(path):
+    """Why unittest does not find or run all tests below a folder, or None."""
+    packages = {path}
+    for folder, folders, names in os.walk(path):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        if folder not in packages and "__init__.py" in names and os.path.dirname(folder) in packages:
+            packages.add(folder)
+        for name in names:
+            place = os.path.relpath(os.path.join(folder, name), path)
+            if name == "conftest.py":
+                return "for its settings in %s" % place
+            if "test" not in name or not name.endswith(".py"):
+                continue
+            if folder not in packages:
+                return "%s is in no package" % place
+            try:
+                tests = TestsFile(place, text_of(os.path.join(folder, name)))
+            except (SyntaxError, ValueError):
+                continue
+            functions = [name for name in tests.functions if name.startswith("test")]
+            why = tests.wants_pytest(False) or (functions and "%s of %s is a function" % (functions[0], place))
+            if why:
+                return why
+    return None
+
+
 def again_with(all_tests, result):
     def again(reached):
         for test in all_tests:
@@ -742,11 +785,9 @@ def run_all(run, request, parts, settings):
             run.complain(path, error)
             return None
         return run.look_again(parts, examples_in(run, module, {}))
-    import unittest
-    parts.look()
     if tests is None:
-        run.complain(path, "a folder of tests is run with pytest, which %s does not have" % sys.executable)
-        return None
+        return with_discovery(run, parts)
+    parts.look()
     names = names_of(run, tests, request)
     if names is None:
         return None

@@ -1,0 +1,59 @@
+//! `complete` where tests say nothing of the function, or there are none.
+
+use super::server::{Model, Server};
+use super::world::{Done, World, isolated};
+
+const MEAN: &str = "def mean(xs: list[float]) -> float:\n    \"\"\"The mean, 0.0 of nothing.\"\"\"\n";
+const OF_SUMS: &str = "import unittest\nfrom sums import total\n\n\nclass T(unittest.TestCase):\n    def test_total(self):\n        \
+    self.assertEqual(total([1, 2]), 3)\n";
+
+/// `complete` of a function of a file, by a server that writes these bodies.
+fn complete(world: &World, function: &str, bodies: &[&str], more: &[&str]) -> Done {
+    let server = Server::good(Model::new(bodies));
+    let args = ["complete", "--file", function, "--server", &server.address, "-n", "3", "--seed", "0"];
+    world.run(&[&args[..], more].concat())
+}
+
+/// An environment of the project with nothing installed, or nothing for want of one.
+fn without_pytest(world: &World) -> bool {
+    let make = ["-m", "venv", "--without-pip", ".venv"];
+    let made = std::process::Command::new("python3").args(make).current_dir(world.work()).output();
+    made.is_ok_and(|made| made.status.success())
+}
+
+#[test]
+fn tests_of_other_functions_do_not_stop_a_new_one() {
+    if !isolated() {
+        return;
+    }
+    for has_pytest in [true, false] {
+        let world = World::new();
+        world.file("pyproject.toml", "");
+        world.file("sums.py", "def total(xs):\n    return sum(xs)\n");
+        world.file("test_sums.py", OF_SUMS);
+        let file = world.file("stats.py", MEAN);
+        if !has_pytest && !without_pytest(&world) {
+            return crate::skip::for_want_of("python3", "it makes no environment");
+        }
+        let bodies = ["    return 0.0\n", "    return sum(xs) / len(xs) if xs else 0.0\n"];
+        let bodies = [bodies[0], bodies[1], "    return sum(xs) / len(xs) if len(xs) else 0.0\n"];
+        let done = complete(&world, &format!("{file}:mean"), &bodies, &["--apply"]).code(0);
+        assert!(done.out.contains("return sum(xs)"), "what most do: {}{}", done.out, done.err);
+        assert!(done.err.contains("NOT RUN: these tests do not notice `mean`"), "{}", done.err);
+        let said = "the tests that were found do not notice `mean`: the candidates were compared instead";
+        assert!(done.err.contains(said), "{}", done.err);
+        assert!(std::fs::read_to_string(&file).unwrap().contains("return sum(xs)"));
+        // Tests that the user names decide, whatever they notice.
+        let file = world.file("stats.py", MEAN);
+        let done = complete(&world, &format!("{file}:mean"), &bodies, &["--tests", "test_sums.py"]).code(1);
+        assert!(done.out.is_empty() && !done.err.contains("instead"), "{}{}", done.out, done.err);
+        // Those that need pytest are not heard without it.
+        world.file("test_sums.py", "from sums import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n");
+        let done = complete(&world, &format!("{file}:mean"), &bodies, &[]);
+        if !has_pytest {
+            let done = done.code(1);
+            assert!(done.err.contains("test_total of test_sums.py is a function"), "{}", done.err);
+            assert!(done.err.contains("-m pip install pytest"), "{}", done.err);
+        }
+    }
+}
