@@ -203,7 +203,9 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         (None, Some(Target { path: Some(path), .. })) if args.apply => {
             say(&(framed(&format!("bass-tui: {}: {} is as it was", none_picked(&job, &report), path.display())) + "\n"));
         }
-        (None, _) if !is_tested(&job, &report) => say(&(framed(&format!("bass-tui: {}", none_picked(&job, &report))) + "\n")),
+        (None, _) if !is_tested(&job, &report) => {
+            say(&(framed(&format!("bass-tui: {}", none_picked(&job, &report))) + "\n"))
+        }
         _ => {}
     }
     Ok(if picked.is_none() { NOTHING_PASSED } else { 0 })

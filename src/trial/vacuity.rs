@@ -16,8 +16,6 @@ use crate::hash;
 
 /// The message of a body that raises.
 const CONTROL: &str = "control";
-/// Output of a body that tells that it was called.
-const CALLED: &str = "control: called";
 
 /// How the trials of other bodies are run.
 pub struct Trials<'a> {
@@ -138,7 +136,7 @@ impl Checks {
         // Bodies of other lengths move what is wrong behind them.
         let reason = |of: &Trial, verdict: &Verdict| match &verdict.failed {
             // Whoever catches what the function raises: the test has to do with it.
-            _ if verdict.output.contains(CALLED) => String::new(),
+            _ if verdict.output.contains(language::CALLED) => String::new(),
             Some((name, why)) => format!("{name}: {why}"),
             None => of.in_own_lines(&verdict.message),
         };

@@ -19,7 +19,7 @@ use super::project::find::{Found, below, find};
 use crate::code::Target;
 use crate::language::Language;
 use row::Tests;
-pub use row::{LanguageRow, VacuityBody};
+pub use row::{CALLED, LanguageRow, VacuityBody};
 
 const ROWS: &[LanguageRow] = &[python::ROW, javascript::ROW, rust::ROW, go::ROW];
 

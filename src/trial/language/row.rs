@@ -53,6 +53,9 @@ pub struct LanguageRow {
     pub open: fn() -> Box<dyn TrialLanguage>,
 }
 
+/// Output of a body that raises, and tells that it was called.
+pub const CALLED: &str = "control: called";
+
 /// A body that does nothing right.
 #[derive(Clone, Copy, Debug)]
 pub struct VacuityBody {

@@ -133,6 +133,11 @@ impl Baseline {
         [&self.flaky[..], &self.broken].concat()
     }
 
+    /// Returns true for a test that says nothing about a candidate.
+    pub fn is_left_out(&self, name: &str) -> bool {
+        self.flaky.iter().chain(&self.broken).any(|other| other == name)
+    }
+
     /// A remark about the tests that are left out; empty if there are none.
     pub fn remark(&self) -> String {
         let named = |names: &[String], why: &str| {

@@ -34,7 +34,7 @@ pub struct Projects {
     /// Limits that tests hit without a candidate, so that not every candidate waits for them.
     pub(super) hit: Remembered<String>,
     /// True for tests that never call the function, if they were run to find that out.
-    pub(super) uncalled: Remembered<bool>,
+    pub uncalled: Remembered<bool>,
 }
 
 /// Results of runs, by a hash of what was run.

@@ -52,25 +52,44 @@ fn go_tests_of_a_module_run_by_name() {
     }
 }
 
-/// A failure that is the same for a function that panics is not about the candidate.
+/// What fails in the same way whatever the function does, and never calls it, is not about the candidate. A
+/// panic there ends the tests of the function as well.
 #[test]
 fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
     let Some(runner) = runner(Language::Go) else { return };
-    let own = "package calc\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tif F(2) != 4 {\n\t\tt.Fatal(\"no\")\n\t}\n}\n\n\
-        func TestOwn(t *testing.T) {\n\tt.Fatal(\"no server\")\n}\n";
-    let place = module(PANICS, own);
-    let judge = |program: &str| {
+    let of_f = "func TestA(t *testing.T) {\n\tif F(2) != 4 {\n\t\tt.Fatal(\"no\")\n\t}\n}\n";
+    let own = "func TestOwn(t *testing.T) {\n\tt.Fatal(\"no server\")\n}\n";
+    let half = "func TestHalf(t *testing.T) {\n\tif half(4) != 2 {\n\t\tt.Fatal(\"x\")\n\t}\n}\n";
+    let rest = "func TestRest(t *testing.T) {\n\tt.Run(\"of 1\", func(t *testing.T) {\n\t\thalf(1)\n\t})\n}\n";
+    let head = "package calc\n\nimport \"testing\"\n\n";
+    let beside = ("calc/half.go", "package calc\n\nfunc half(x int) int {\n\tpanic(\"todo\")\n}\n");
+    let judge = |stub: &str, tests: &[&str], program: &str| {
+        let mut place = module(stub, &(head.to_owned() + &tests.join("\n")));
+        place.write(beside.0, beside.1);
         let tests = place.tests("calc/calc.go", "calc/calc_test.go");
-        let stub = Some(place.text("calc/calc.go"));
-        let entry_point = Some("F".to_owned());
-        place.judge(&runner, &Trial { stub, entry_point, ..trial(Language::Go, program, tests) })
+        let (stub, entry_point) = (Some(stub.to_owned()), Some("F".to_owned()));
+        let verdict = place.judge(&runner, &Trial { stub, entry_point, ..trial(Language::Go, program, tests) });
+        (verdict.status, verdict.message)
     };
-    let verdict = judge(RIGHT);
-    let message =
-        "a test fails without the candidate as well, and for the same reason: TestOwn: calc_test.go:12: no server";
-    assert_eq!((verdict.status, verdict.message.as_str()), (Status::NotRun, message), "{}", verdict.output);
-    let verdict = judge(&RIGHT.replace("Twice(x)", "Twice(x) + 1"));
-    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Failed, "TestA: calc_test.go:7: no"));
+    let wrong = RIGHT.replace("Twice(x)", "Twice(x) + 1");
+    for stub in [PANICS, STUB] {
+        let left_out = "1 test (left out, as they fail without calling the function: TestOwn; TestOwn says calc_test.go:12: no server)";
+        assert_eq!(judge(stub, &[of_f, own], RIGHT), (Status::Passed, left_out.to_owned()));
+        for tests in [[of_f, half, rest], [half, rest, of_f]] {
+            let (status, message) = judge(stub, &tests, RIGHT);
+            let said = "1 test (left out, as they fail without calling the function: TestHalf, TestRest";
+            assert!(status == Status::Passed && message.starts_with(said), "{status:?} {message}");
+            let (status, message) = judge(stub, &tests, &wrong);
+            assert!(status == Status::Failed && message.starts_with("TestA: calc_test.go:"), "{status:?} {message}");
+        }
+        // Of tests that all fail so nothing is left.
+        let same =
+            "a test fails without the candidate as well, and for the same reason: TestOwn: calc_test.go:6: no server";
+        assert_eq!(judge(stub, &[own], RIGHT), (Status::NotRun, same.to_owned()));
+    }
+    // A test that fails with the candidate as with any other body, and calls it, is about it.
+    let calls = "func TestCalls(t *testing.T) {\n\tF(1)\n\tt.Fatal(\"never\")\n}\n";
+    assert_eq!(judge(PANICS, &[of_f, calls], RIGHT), (Status::Failed, "TestCalls: calc_test.go:13: never".to_owned()));
 }
 
 #[test]

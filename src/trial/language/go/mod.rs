@@ -5,6 +5,8 @@
 //! - Everything `go test` runs is run: tests with subtests, examples with `// Output:` (`example`), seeds of
 //!   fuzz tests. No benchmarks, and no files for other systems.
 //! - Nothing of a candidate runs while it is compiled, so compiled packages are cached (`build_cache`).
+//! - A panic ends all tests. One of a test that fails without ever calling the function hides what the others
+//!   say: such tests are left out, by their names, and named.
 //! - A module is built in a folder with a fixed name, since Go identifies packages by folder. Its content is
 //!   made anew.
 //! - A lone file is a module of one folder (`lone`).
@@ -33,7 +35,7 @@ pub const ROW: LanguageRow = LanguageRow {
     suspicious: suspicious::TABLE,
     bodies: [
         VacuityBody { what: "returns zero values", statements: zero },
-        // The line is the one that `vacuity` looks for.
+        // The line is `CALLED`.
         VacuityBody {
             what: "panics",
             statements: |target| before(target, "println(\"control: called\")\n\tpanic(\"control\")"),

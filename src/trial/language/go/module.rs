@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use super::build_cache::BuildCache;
 use super::example;
-use super::report::{Told, read, with_messages};
+use super::report::{Told, complaint, read, with_messages};
 use super::text::{guarded, with_import};
 use crate::files;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
@@ -206,6 +206,16 @@ impl GoRuns<'_> {
 /// A regular expression that matches exactly this text.
 fn quoted(text: &str) -> String {
     text.chars().flat_map(|c| c.is_ascii_punctuation().then_some('\\').into_iter().chain([c])).collect()
+}
+
+/// The tests that failed, each with its reason: those that were told, else the one that ran at a bad end.
+pub fn failures(run: &Run, told: &Told, names: &[String]) -> Vec<(String, String)> {
+    let Ended::Exited(1..) = run.ended else { return Vec::new() };
+    let failed = with_messages(&told.tests, &run.output).into_iter().filter(|test| test.outcome == Outcome::Failed);
+    let failed: Vec<_> = failed.map(|test| (test.name, test.why)).collect();
+    let running = told.running(names).filter(|_| failed.is_empty());
+    let running = running.map(|name| (name.clone(), complaint(&run.output).to_owned()));
+    failed.into_iter().chain(running).collect()
 }
 
 /// The evidence of a run of tests with a candidate.

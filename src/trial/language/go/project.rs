@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::ROW;
 use super::build_cache::BuildCache;
 use super::lone::with_package;
-use super::module::{self, Built, GoRuns, Suite, evidence};
+use super::module::{self, Built, GoRuns, Suite, evidence, failures};
 use super::report::Told;
 use super::text::{module_path, package_of};
 use crate::code::unmet_go_constraint;
@@ -19,10 +20,13 @@ use crate::hash;
 use crate::sandbox::{Ended, Limits, Scratch};
 use crate::trial::language::compiled::{no_such_test, not_compiled};
 use crate::trial::language::row::{
-    Base, BaselineCache, Context, Copy, Evidence, Project, Tool, Trial, TrialError, Verdict, decide, nonce,
+    Base, BaselineCache, CALLED, Context, Copy, Evidence, Project, Tool, Trial, TrialError, Verdict, decide, nonce,
 };
 use crate::trial::project::baseline::Baseline;
 use crate::trial::project::runs::candidate_limits;
+
+/// Most tests that are left out as they fail for reasons of their own.
+const MOST_UNRELATED: usize = 20;
 
 /// The build folder of a module. Its path never changes, so that Go finds its compiled packages again.
 #[derive(Debug)]
@@ -61,19 +65,10 @@ pub fn run(
             return Ok(Verdict::not_run(&format!("Go leaves out {} here: {why}", file.display())));
         }
     }
-    let mut names = suite.names();
-    let top = |name: &String| name.split('/').next().unwrap_or_default().to_owned();
-    if let Some(asked) = suite.only.iter().find(|asked| !names.contains(&top(asked))) {
-        return Ok(no_such_test(asked, &suite.place, &names));
-    }
-    let tops: Vec<String> = suite.only.iter().map(top).collect();
-    names.retain(|name| tops.is_empty() || tops.contains(name));
-    if names.is_empty() {
-        let file = suite.place.display();
-        return Ok(Verdict::not_run(&format!(
-            "no functions of the form TestName(t *testing.T), and no examples that say their output, found in {file}"
-        )));
-    }
+    let names = match asked_of(&suite) {
+        Ok(names) => names,
+        Err(none) => return Ok(*none),
+    };
     let runs = GoRuns { at, go, builds, suite: &suite, limits: trial.limits };
     let build = |program: &str| folders.build(&runs, project, &base, program);
     let baseline = |times: usize| {
@@ -115,8 +110,8 @@ pub fn run(
         Built::Failed(run) => return not_compiled(run.clone(), trial.limits),
     };
     let try_candidate = |known: &Baseline| {
-        // A flaky test would decide how the process ends.
-        let names: Vec<String> = names.iter().filter(|name| !known.flaky.contains(name)).cloned().collect();
+        // A test that is left out would decide how the process ends.
+        let names: Vec<String> = names.iter().filter(|name| !known.is_left_out(name)).cloned().collect();
         let copy = base.copy(project, Some(candidate)).map_err(TrialError::Sandbox)?;
         let limits = candidate_limits(trial.limits, known.elapsed);
         let runs = GoRuns { limits, ..runs };
@@ -132,13 +127,26 @@ pub fn run(
             tried = try_candidate(&known)?;
         }
     }
+    for _ in 0..MOST_UNRELATED {
+        let (names, _, run, told) = &tried;
+        let failed = told.as_ref().map(|told| failures(run, told, names)).unwrap_or_default();
+        let probe = Probe { runs: &runs, folders, trial, project, base: &base };
+        let unrelated = probe.unrelated(&failed)?;
+        // Where that would be all of them, their reason says more.
+        if unrelated.is_empty() || names.iter().all(|name| unrelated.iter().any(|(other, _)| other == name)) {
+            break;
+        }
+        known = Arc::new(without_unrelated(&known, &unrelated));
+        tried = try_candidate(&known)?;
+    }
     let (baseline, (names, copy, run, told)) = (known, tried);
     if names.is_empty() {
         return Ok(Verdict::not_run(&format!("no tests are left ({})", baseline.remark())));
     }
     // Subtests are known only after they have run.
     let is_there = |asked: &str| {
-        baseline.wanted.iter().chain(&baseline.flaky).any(|name| name == asked)
+        baseline.wanted.iter().any(|name| name == asked)
+            || baseline.is_left_out(asked)
             || told.iter().flat_map(|told| &told.tests).any(|test| test.name == asked)
     };
     let parts = suite.only.iter().map(|asked| asked.replace(' ', "_"));
@@ -147,12 +155,107 @@ pub fn run(
     }
     let evidence = Evidence {
         wanted: baseline.wanted.clone(),
-        flaky: baseline.flaky.clone(),
+        flaky: baseline.left_out(),
         remark: baseline.remark(),
         changed: base.changed(project, &copy),
         ..evidence(run, told, names)
     };
     decide(&evidence, &candidate_limits(trial.limits, baseline.elapsed))
+}
+
+/// The tests of a suite that are run, or why none is.
+fn asked_of(suite: &Suite) -> Result<Vec<String>, Box<Verdict>> {
+    let mut names = suite.names();
+    if let Some(asked) = suite.only.iter().find(|asked| !names.iter().any(|name| name == top(asked))) {
+        return Err(Box::new(no_such_test(asked, &suite.place, &names)));
+    }
+    names.retain(|name| suite.only.is_empty() || suite.only.iter().any(|asked| name == top(asked)));
+    if names.is_empty() {
+        let file = suite.place.display();
+        return Err(Box::new(Verdict::not_run(&format!(
+            "no functions of the form TestName(t *testing.T), and no examples that say their output, found in {file}"
+        ))));
+    }
+    Ok(names)
+}
+
+/// The name of a test without its parts.
+fn top(name: &str) -> &str {
+    name.split('/').next().unwrap_or_default()
+}
+
+/// The baseline without these tests and their parts, each with the reason why it fails.
+fn without_unrelated(known: &Baseline, unrelated: &[(String, String)]) -> Baseline {
+    let is_part = |name: &&String| name.contains('/') && unrelated.iter().any(|(test, _)| test == top(name));
+    let parts = known.wanted.iter().filter(is_part).cloned();
+    let names: Vec<String> = unrelated.iter().map(|(test, _)| test.clone()).chain(parts).collect();
+    let mut known = known.with_broken(&names);
+    known.failed.extend(unrelated.iter().cloned());
+    known
+}
+
+/// Finds tests that fail for reasons of their own: with a function that panics and with one that returns zero
+/// values they fail as with the candidate, and never call it.
+struct Probe<'a> {
+    runs: &'a GoRuns<'a>,
+    folders: &'a BuildFolders,
+    trial: &'a Trial,
+    project: &'a Project,
+    base: &'a Arc<Base>,
+}
+
+impl Probe<'_> {
+    /// The unrelated ones of the tests that failed with the candidate, parts included, each with its reason.
+    fn unrelated(&self, failed: &[(String, String)]) -> Result<Vec<(String, String)>, TrialError> {
+        let Some([zero, panics]) = self.programs() else { return Ok(Vec::new()) };
+        let mut tests: Vec<&str> = failed.iter().map(|(name, _)| top(name)).collect();
+        tests.dedup();
+        let mut unrelated = Vec::new();
+        for test in tests.into_iter().take(MOST_UNRELATED) {
+            let own: Vec<_> = failed.iter().filter(|(name, _)| top(name) == test).cloned().collect();
+            let key = format!("{} {:?} {zero:?} {panics:?} {own:?}", self.base.id, self.project);
+            let key = hash::of(key.as_bytes());
+            let projects = self.runs.at.projects;
+            let is_so = match projects.uncalled.get(key) {
+                Some(known) => known,
+                None => self.fails_so(test, &panics, &own)? && self.fails_so(test, &zero, &own)?,
+            };
+            if !self.runs.at.is_cancelled() {
+                projects.uncalled.put(key, is_so);
+            }
+            unrelated.extend(is_so.then(|| (test.to_owned(), own[0].1.clone())));
+        }
+        Ok(unrelated)
+    }
+
+    /// The programs with a function that returns zero values, and with one that panics, several of each where
+    /// not all can be compiled. `None` where there is no such program.
+    fn programs(&self) -> Option<[Vec<String>; 2]> {
+        let of = |at: usize| {
+            let programs = self.trial.with_vacuity_body(&ROW.bodies[at])?;
+            let whole = |program: String| match self.project.lone {
+                Some(_) => with_package(&program, &self.runs.suite.package),
+                None => program,
+            };
+            Some(programs.into_iter().map(whole).collect::<Vec<_>>()).filter(|programs| !programs.is_empty())
+        };
+        Some([of(0)?, of(1)?])
+    }
+
+    /// Returns true if a test fails for these reasons with the first of the programs that can be compiled, and
+    /// does not call the function there.
+    fn fails_so(&self, test: &str, programs: &[String], reasons: &[(String, String)]) -> Result<bool, TrialError> {
+        for program in programs {
+            let built = self.folders.build(self.runs, self.project, self.base, program)?;
+            let Built::Program(binary, sources) = &*built else { continue };
+            let copy = self.base.copy(self.project, Some(program)).map_err(TrialError::Sandbox)?;
+            let names = [test.to_owned()];
+            let (run, told) = self.runs.once((binary, sources), &copy, &names)?;
+            let is_same = told.is_some_and(|told| failures(&run, &told, &names) == reasons);
+            return Ok(is_same && !run.output.contains(CALLED));
+        }
+        Ok(false)
+    }
 }
 
 impl BuildFolders {

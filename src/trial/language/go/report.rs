@@ -33,9 +33,14 @@ impl Told {
         self.tests.iter().any(|test| test.name == name)
     }
 
+    /// The test that was running, or was to run next, when the process ended.
+    pub fn running<'t>(&'t self, names: &'t [String]) -> Option<&'t String> {
+        self.begun.iter().chain(names).find(|name| !self.has_ended(name))
+    }
+
     /// The reason of an exit with this code without a failed test: the test that was running, and its output.
     pub fn why(&self, names: &[String], output: &str, code: i32) -> String {
-        match self.begun.iter().chain(names).find(|name| !self.has_ended(name)) {
+        match self.running(names) {
             Some(name) => format!("{name}: {}", complaint(output)),
             None => format!("{} (exit code {code})", complaint(output)),
         }
@@ -73,7 +78,7 @@ pub fn read(record: &[u8], nonce: &str) -> Option<Told> {
 }
 
 /// The message of the first panic, or the last line.
-fn complaint(output: &str) -> &str {
+pub fn complaint(output: &str) -> &str {
     let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty() && *line != "FAIL");
     lines()
         .find(|line| line.starts_with("panic:") || line.starts_with("fatal error:"))
