@@ -96,6 +96,14 @@ pub fn function_names(language: Language, text: &str) -> Vec<FunctionName> {
     functions.into_iter().map(named).collect()
 }
 
+/// The name and the text of the unfinished function that holds a line, 1-based.
+pub fn unfinished_at(language: Language, text: &str, line: usize) -> Option<(String, String)> {
+    let found = Target::in_text(text, language, &Place::Line(line)).ok()?;
+    let is_it = |function: &FunctionName| function.line == found.line && !function.finished && !function.declaration;
+    let is_unfinished = function_names(language, text).iter().any(is_it);
+    is_unfinished.then(|| (found.name.clone(), found.text[found.function.clone()].to_owned()))
+}
+
 /// The functions of `text` whose bodies mention one of these names, and that do not have such a name
 /// themselves.
 pub fn callers(language: Language, text: &str, called: &[&str]) -> Vec<String> {
@@ -203,6 +211,20 @@ mod tests {
         for (language, a, b) in same {
             assert_eq!(normalise(language, a), normalise(language, b), "{b:?}");
         }
+    }
+
+    #[test]
+    fn an_unfinished_function_is_known_by_a_line_of_it() {
+        let text =
+            "class A:\n    def f(self):\n        raise NotImplementedError\n\n    def g(self):\n        return 1\n";
+        let known = unfinished_at(Language::Python, text, 3).unwrap();
+        assert_eq!(known, ("A.f".to_owned(), "def f(self):\n        raise NotImplementedError\n".to_owned()));
+        assert_eq!([1, 6].map(|line| unfinished_at(Language::Python, text, line)), [None, None]);
+        let text =
+            "import abc\n\n\nclass A:\n    @abc.abstractmethod\n    def f(self):\n        raise NotImplementedError\n";
+        assert_eq!(unfinished_at(Language::Python, text, 7), None, "it is meant to be so");
+        let text = "class A {\n  f() {\n    throw new Error(\"not implemented\");\n  }\n}\n";
+        assert_eq!(unfinished_at(Language::JavaScript, text, 3).unwrap().0, "A.f");
     }
 
     #[test]

@@ -175,6 +175,11 @@ impl Trial {
         self.stub.as_deref().unwrap_or(&self.program)
     }
 
+    /// The user's own text, and the name of the function under test.
+    pub(super) fn own(&self) -> Option<(&str, &str)> {
+        self.stub.as_deref().zip(self.entry_point.as_deref())
+    }
+
     /// The user's text with this statement as the body of the function under test. `None` without such a
     /// text, since then the function under test is unknown.
     pub(super) fn with_body(&self, body: &str) -> Option<String> {

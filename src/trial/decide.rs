@@ -48,7 +48,7 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
             checks: checks(report),
         }),
         failed,
-        is_unheard: evidence.missing.is_some(),
+        is_unheard: evidence.missing.is_some() || status == Status::NotRun && evidence.unfinished.is_some(),
         noticed: evidence.noticed,
         ..Verdict::not_run(&message)
     })
@@ -180,6 +180,11 @@ fn of_tests(evidence: &Evidence, tests: &[TestEnd], is_whole: bool) -> (Status, 
     }
     if !is_whole {
         return early("the tests were");
+    }
+    // Never a pass: nothing is known of what such a test asks.
+    if let Some((test, function)) = &evidence.unfinished {
+        let words = "which is unfinished as well: it says nothing before that is written";
+        return (Status::NotRun, format!("{test} reaches `{function}`, {words}"));
     }
     let ended: HashMap<&String, Outcome> = counted.iter().map(|test| (&test.name, test.outcome)).collect();
     // The name of a test with parameters may hold what the function under test made of them.

@@ -25,6 +25,8 @@ pub struct Evidence {
     pub wanted: Vec<String>,
     /// Flaky tests, which say nothing about a candidate.
     pub flaky: Vec<String>,
+    /// The first test that reaches another unfinished function of the user's, and the name of that.
+    pub unfinished: Option<(String, String)>,
     /// The part of the tests or their libraries that the code changed.
     pub changed: Option<String>,
     /// True if the code is the user's own, as it stands in the project.
@@ -40,7 +42,7 @@ impl Evidence {
     pub fn of(run: Run, report: Report) -> Self {
         let (asked, wanted, flaky, runner, remark) = Default::default();
         let (failure, missing, complaint, changed) = Default::default();
-        let (is_own, noticed) = Default::default();
+        let (unfinished, is_own, noticed) = Default::default();
         Self {
             run,
             report,
@@ -51,6 +53,7 @@ impl Evidence {
             asked,
             wanted,
             flaky,
+            unfinished,
             changed,
             is_own,
             noticed,

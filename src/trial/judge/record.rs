@@ -28,6 +28,9 @@ pub struct Names {
     /// Name of the runner that ran the tests, in its own spelling.
     #[serde(default)]
     pub runner: String,
+    /// Tests that failed by an error of a file of the project, each with the file and the line that raised it.
+    #[serde(default)]
+    pub raised: Vec<(String, String, usize)>,
     /// Parts of the language and of libraries that were replaced.
     #[serde(default)]
     pub changed: Vec<String>,

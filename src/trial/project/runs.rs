@@ -1,5 +1,6 @@
 //! Runs of a project's tests, without the candidate and with it, and the evidence from them.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,7 +9,9 @@ use super::baseline::Baseline;
 use super::baseline_cache::{BaselineCache, CacheFile};
 use super::projects::Projects;
 use super::{Base, Copy, Project};
+use crate::code::{function_names, unfinished_at};
 use crate::hash;
+use crate::language::Language;
 use crate::sandbox::{Limits, Run};
 use crate::trial::decide::{limit, raised_by};
 use crate::trial::error::TrialError;
@@ -84,6 +87,8 @@ pub struct Programs<'a> {
     /// value, for tests whose calls are not counted.
     pub probes: Option<[&'a str; 2]>,
     pub candidate: &'a str,
+    /// The user's text, and the name of the function under test, if they are known.
+    pub own: Option<(&'a str, &'a str)>,
 }
 
 /// Bounds of the runs of a project's tests.
@@ -180,6 +185,10 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             Some(early) => early?,
             None => self.try_candidate(&known)?,
         };
+        if known.left_out().is_empty() && !self.unfinished(&tried, &known).is_empty() {
+            // Other tests may fail by the candidate.
+            tried = self.try_to_the(Ends::LastTest, &known)?;
+        }
         known = self.set_aside(known, &tried)?;
         if tried.is_unclear(&known) {
             let before = known.left_out().len();
@@ -211,6 +220,10 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
     /// The evidence of a run with the candidate.
     fn told_of(&self, tried: Tried, known: &Baseline) -> (Evidence, Limits) {
         let Self { project, base, programs, .. } = self;
+        let unfinished = self.unfinished(&tried, known);
+        let (without, flaky) = (|name: &String| unfinished.iter().all(|(test, _)| test != name), known.left_out());
+        let wanted = known.wanted.iter().filter(|name| without(name)).cloned().collect();
+        let flaky = flaky.into_iter().chain(unfinished.iter().map(|(test, _)| test.clone())).collect();
         let Tried { copy, run, names, limits } = tried;
         let (missing, runner) =
             names.as_ref().map_or_else(|_| Default::default(), |names| (names.missing.clone(), names.runner.clone()));
@@ -227,8 +240,9 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             complaint: Some(complaint).filter(|complaint| !complaint.is_empty()),
             missing: Some(missing).filter(|missing| !missing.is_empty()),
             runner,
-            wanted: known.wanted.clone(),
-            flaky: known.left_out(),
+            wanted,
+            flaky,
+            unfinished: unfinished.into_iter().next(),
             remark: known.remark(),
             changed,
             is_own: base.read(&project.file).is_ok_and(|own| own == programs.candidate),
@@ -281,16 +295,47 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
     }
 
     fn try_candidate(&self, known: &Baseline) -> Result<Tried, TrialError> {
+        // A failure of a test that is left out must not hide later ones.
+        let ends = if known.left_out().is_empty() { Ends::FirstFailure } else { Ends::LastTest };
+        self.try_to_the(ends, known)
+    }
+
+    fn try_to_the(&self, ends: Ends, known: &Baseline) -> Result<Tried, TrialError> {
         let Self { project, programs, once, .. } = self;
         let limits = self.bounds.limits;
         let candidate = self.copy(Some(programs.candidate))?;
-        // A failure of a test that is left out must not hide later ones.
-        let ends = if known.left_out().is_empty() { Ends::FirstFailure } else { Ends::LastTest };
         let request = RunRequest { only: if project.is_suite() { &known.wanted } else { &project.only }, ends };
         let limits = candidate_limits(limits, known.elapsed);
         let (run, nonce) = once(Of::Candidate(&candidate), request, limits)?;
         let names = told(&run, &nonce, &candidate, project);
         Ok(Tried { copy: candidate, run, names, limits })
+    }
+
+    /// The tests that failed in an unfinished function of the user's other than the one under test, each with the
+    /// name of that.
+    fn unfinished(&self, tried: &Tried, known: &Baseline) -> Vec<(String, String)> {
+        let Ok(names) = &tried.names else { return Vec::new() };
+        let counts = |name: &str| tried.why(name).is_some() && !known.is_left_out(name);
+        let raised = names.raised.iter().filter(|(test, ..)| counts(test));
+        raised.filter_map(|(test, file, line)| Some((test.clone(), self.other(Path::new(file), *line)?))).collect()
+    }
+
+    /// The unfinished function of the user's that holds a line of a file, if it is not the one under test.
+    fn other(&self, file: &Path, line: usize) -> Option<String> {
+        let Self { project, programs, base, .. } = self;
+        let ((own, function), language) = (programs.own?, Language::of_path(file)?);
+        if file != project.file {
+            let text = base.read(file).ok().filter(|_| !project.is_steering(file))?;
+            return unfinished_at(language, &text, line).map(|(name, _)| name);
+        }
+        let (name, text) = unfinished_at(language, programs.candidate, line)?;
+        let is_under_test = name == function || name.strip_prefix(function).is_some_and(|rest| rest.starts_with('.'));
+        // A function that the candidate has written, or changed, is not the user's.
+        let known = (name, text);
+        let named = function_names(language, own).into_iter().filter(|other| other.name == known.0);
+        let is_users =
+            named.map(|other| unfinished_at(language, own, other.line)).any(|own| own.as_ref() == Some(&known));
+        (!is_under_test && is_users).then_some(known.0)
     }
 
     /// The baseline without unrelated tests: those that failed with the candidate as without it and never
@@ -423,7 +468,7 @@ mod tests {
             // All tests have no more than their own factor.
             let (patience, factor) = if project.is_suite() { (PATIENCE, PATIENCE_WITH_ALL) } else { (2, 2) };
             let bounds = Bounds { limits, patience, cache: Some(&cache), prepares: false, cancel: &cancel };
-            let programs = Programs { without: Some("without"), probes: None, candidate: "x = 2\n" };
+            let programs = Programs { without: Some("without"), probes: None, candidate: "x = 2\n", own: None };
             let error = evidence(projects, project, programs, bounds, once).unwrap_err();
             let hit = format!("no result after {} s", seconds * u64::from(factor));
             assert!(error.to_string().contains(&hit), "{error}");

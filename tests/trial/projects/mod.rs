@@ -11,6 +11,7 @@ mod runtimes;
 mod rust;
 mod script;
 mod single;
+mod unfinished;
 mod waiting;
 
 use crate::place::{Place, trial};

@@ -176,6 +176,7 @@ pub fn run(
             _ => None,
         },
         candidate: &trial.program,
+        own: trial.own(),
     };
     let once = |of: Of, asked: RunRequest, limits| {
         let (run, nonce) = match plan.row.runtime {

@@ -74,7 +74,8 @@ pub fn run(
     let own_names = own_names(trial, without.as_deref());
     let runs =
         PythonRuns { at, python, driver, trial, project, distribution, is_without_body: without.is_some(), own_names };
-    let texts = runs::Programs { without: without.as_deref(), probes: None, candidate: &trial.program };
+    let (without, candidate, own) = (without.as_deref(), trial.program.as_str(), trial.own());
+    let texts = runs::Programs { without, probes: None, candidate, own };
     let once = |of: Of, asked: RunRequest, limits| runs.once(of, asked, limits);
     let cache = cache_with(at, (python, driver), trial, project, &runs.own_names);
     let found = runs::evidence(at.projects, project, texts, at.bounds(limits, cache.as_ref()), once)?;

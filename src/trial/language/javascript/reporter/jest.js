@@ -57,9 +57,10 @@ if (report !== null && report.add !== undefined) {
         for (const test of file.testResults) {
           const name = [...test.ancestorTitles, test.title].join(' > ');
           const [message = ''] = test.failureMessages ?? [];
+          const error = { message: test.failureDetails?.[0]?.message, stack: message };
           const at = report.describe({ message: '', stack: message }, file.testFilePath);
           const outcome = failed[name] === true ? 'failed' : (outcomes[test.status] ?? 'skipped');
-          report.add(name, outcome, message === '' ? '' : message.split(/\n\s+at /)[0] + at);
+          report.add(name, outcome, message === '' ? '' : message.split(/\n\s+at /)[0] + at, error);
         }
       }
       report.finish();

@@ -11,7 +11,7 @@ if (report !== null && report.add !== undefined) {
         const take = (other) => other.state === undefined && !other.isPending() && left.push(other);
         // The tests that are not run as a hook failed.
         if (test.type === 'hook') test.parent.eachTest(take);
-        for (const one of left.length > 0 ? left : [test]) report.add(name(one), 'failed', why);
+        for (const one of left.length > 0 ? left : [test]) report.add(name(one), 'failed', why, error);
       });
       runner.on('end', () => report.finish());
     }

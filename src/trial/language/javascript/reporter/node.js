@@ -22,7 +22,8 @@ if (report !== null && report.add !== undefined) {
       const parts = error?.failureType === 'subtestsFailed';
       if (kind === 'suite' && (type === 'test:pass' || parts)) continue;
       const name = names[data.nesting];
-      const why = () => report.describe(parts ? error : (error?.cause ?? error), data.file);
+      const cause = parts ? error : (error?.cause ?? error);
+      const why = () => report.describe(cause, data.file);
       if (error?.failureType === 'cancelledByParent') {
         if (kind !== 'suite') cancelled.push([name, why()]);
         continue;
@@ -33,7 +34,7 @@ if (report !== null && report.add !== undefined) {
       if (within.length > 0) continue;
       if (data.skip !== undefined || data.todo !== undefined) report.add(name, 'skipped');
       else if (type === 'test:pass') report.add(name, 'passed');
-      else report.add(name, 'failed', why());
+      else report.add(name, 'failed', why(), cause);
     }
     for (const [test, why] of cancelled) report.add(test, 'failed', why);
     report.finish();

@@ -44,6 +44,7 @@ const report = (() => {
   let messages = 0;
   let complaint = '';
   let changed = '';
+  let raised = '';
   // Only text goes into the record. Replaced functions can change a message, but not its structure.
   const quote = (text) => stringify('' + text);
   const short = (text) => {
@@ -52,6 +53,12 @@ const report = (() => {
     return plain.replace(/\s*\n/g, '\n').replace(/\t/g, ' ').trim().slice(0, 300);
   };
 
+  // File and line of the first call in the stack of an error, which stands behind its message.
+  const arose = (error) => {
+    const [stack, said] = ['' + error?.stack, '' + (error?.message ?? '')];
+    const [, first = ''] = /\n\s+at (.*)/.exec(stack.slice(stack.indexOf(said) + said.length)) ?? [];
+    return /(?:file:\/\/)?(\/[^()]*?):(\d+)(?::\d+)?\)?$/.exec(first);
+  };
   const differs = (name) => (changed += (changed === '' ? '' : ',') + quote(name));
   watch.listen(differs);
   const only = JSON.parse(readFileSync(`${__dirname}/only.json`, 'utf8'));
@@ -63,13 +70,17 @@ const report = (() => {
     for (let i = 0; i < only.length; i++) if (titles.includes(` > ${only[i]} > `)) is = found[i] = true;
     return is;
   };
-  const add = (name, outcome, message = '') => {
+  // `error` is what the test failed by.
+  const add = (name, outcome, message = '', error = undefined) => {
     watch.look();
     if (!isAsked(name)) return;
     const count = (seen[name] = (seen[name] ?? 0) + 1);
     const why = message !== '' && messages++ < most ? short(message) : '';
-    const line = `[${quote(count > 1 ? `${name} (${count})` : name)},${quote(outcome)},${quote(why)}]`;
+    const test = quote(count > 1 ? `${name} (${count})` : name);
+    const line = `[${test},${quote(outcome)},${quote(why)}]`;
     told += told === '' ? line : ',' + line;
+    const place = why === '' ? null : arose(error);
+    if (place !== null) raised += `${raised === '' ? '' : ','}[${test},${quote(place[1])},${place[2] | 0}]`;
   };
   const complain = (message) => {
     complaint = complaint === '' ? short(message) || 'the tests could not be loaded' : complaint;
@@ -86,7 +97,7 @@ const report = (() => {
     }
     writeSync(to, '{"nonce":"');
     writeSync(to, request, 10, 32);
-    writeSync(to, `","tests":[${told}],"complaint":${quote(complaint)},"changed":[${changed}]}\n`);
+    writeSync(to, `","tests":[${told}],"complaint":${quote(complaint)},"changed":[${changed}],"raised":[${raised}]}\n`);
     leave(0);
   };
   // Two reports make the record invalid.

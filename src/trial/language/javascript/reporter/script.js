@@ -11,15 +11,15 @@ if (report !== null && report.add !== undefined) {
   const { captureStackTrace } = Error;
   const { on, rawListeners, removeAllListeners: removeAll, removeListener: remove } = process;
   let hasFailed = false;
-  const fail = (why) => {
+  const fail = (why, error = undefined) => {
     if (hasFailed) return;
     hasFailed = true;
-    report.add(name, 'failed', why);
+    report.add(name, 'failed', why, error);
   };
   // The first of these events ends the script. The listeners cannot be removed, and later ones come too late.
   for (const event of ['uncaughtExceptionMonitor', 'unhandledRejection']) {
     process.on(event, (error) => {
-      fail(report.describe(error, report.tests));
+      fail(report.describe(error, report.tests), error);
       report.finish();
     });
     const own = process._events[event];

@@ -32,7 +32,8 @@ if (report !== null && report.add === undefined) {
   const outcomes = { __proto__: null, pass: 'passed', passed: 'passed', fail: 'failed', failed: 'failed' };
   const add = (name, state, errors, file) => {
     const outcome = outcomes[state] ?? 'skipped';
-    report.add(name.join(' > '), outcome, outcome === 'failed' ? report.describe(errors?.[0], file) : '');
+    const [error] = errors ?? [];
+    report.add(name.join(' > '), outcome, outcome === 'failed' ? report.describe(error, file) : '', error);
   };
   const complain = (errors) => errors?.forEach((error) => report.complain(error?.message ?? error));
   const walk = (task, above, file) => {

@@ -132,6 +132,7 @@ class Run:
         self.path, self.function, self.only = request["tests"], request["function"], request["only"]
         self.is_suite = os.path.isdir(self.path)
         self.tests, self.complaints, self.missing, self.runner = {}, [], "", ""
+        self.raised = {}
         self.stand_in = None
         self.noticed, self.lock, self.pid = False, allocate_lock(), os.getpid()
 
@@ -148,6 +149,16 @@ class Run:
         """The end of a test; the first that is no pass stands."""
         if self.tests.get(test, ("passed",))[0] == "passed":
             self.tests[test] = (outcome, message)
+
+    def arose(self, test, error):
+        """Notes where a test ran into what is not implemented, if that is a file of the project."""
+        trace = error.__traceback__ if isinstance(error, NotImplementedError) else None
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        top = os.path.realpath(self.request["copy"])
+        file = os.path.realpath(trace.tb_frame.f_code.co_filename) if trace is not None else ""
+        if file.startswith(top + os.sep):
+            self.raised.setdefault(test, (os.path.relpath(file, top), trace.tb_lineno))
 
     def skip(self, test, error):
         """Notes a test that was skipped; one that the code under test skips has failed."""
@@ -178,7 +189,7 @@ class Run:
         # The code from here on relies on these builtins.
         vars(builtins).update(parts.own)
         names = {"tests": shown, "complaint": shorten(self.complaints[0]) if self.complaints else "", "missing": self.missing,
-                 "runner": self.runner, "changed": changed}
+                 "runner": self.runner, "changed": changed, "raised": [(test, *place) for test, place in self.raised.items()]}
         if self.stand_in is not None:
             names.update(reached=sorted(self.stand_in.reached), noticed=self.noticed is True)
         # Only now does this process learn the nonce of the report.
@@ -311,6 +322,7 @@ def result_of(run, tests):
             # Without the candidate the set-up of a class may fail instead of its tests.
             if run.stand_in is None or hasattr(test, "_testMethodName") or CONTROL not in str(error[1]):
                 run.note(test.id(), "failed", tests.words(error[1], test.id()) if tests is not None else show_error(error[1]))
+                run.arose(test.id(), error[1])
 
         addError = addFailure
 
@@ -562,6 +574,7 @@ def example_runner(run):
             run.note(test.name, "failed", words_of_example(doctest.DocTestFailure(test, example, got)))
 
         def report_unexpected_exception(self, out, test, example, error):
+            run.arose(test.name, error[1])
             run.note(test.name, "failed", words_of_example(doctest.UnexpectedException(test, example, error)))
 
     def go(test):
@@ -638,6 +651,7 @@ def with_pytest(run, pytest, names, parts, settings):
 
         def pytest_runtest_makereport(self, item, call):
             error = call.excinfo.value if call.excinfo is not None else None
+            run.arose(item.nodeid, error)
             if type(error).__name__ in ("SkipTest", "Skipped"):
                 run.skip(item.nodeid, error)
             failures = getattr(error, "failures", None) or ([error] if hasattr(error, "example") else [])
