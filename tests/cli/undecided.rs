@@ -57,3 +57,23 @@ fn tests_of_other_functions_do_not_stop_a_new_one() {
         }
     }
 }
+
+#[test]
+fn tests_of_another_class_are_not_said_to_call_the_method() {
+    if !isolated() {
+        return;
+    }
+    let world = World::new();
+    world.file("pyproject.toml", "");
+    let shapes = "class Square:\n    def __init__(self, a: float):\n        self.a = a\n\n    def area(self) -> float:\n        return self.a ** 2\n\n\n\
+        class Circle:\n    def __init__(self, r: float):\n        self.r = r\n\n    def area(self) -> float:\n        raise NotImplementedError\n";
+    let file = world.file("shapes.py", shapes);
+    let tests = "import unittest\nfrom shapes import Square\n\n\nclass T(unittest.TestCase):\n    def test_area(self):\n        \
+        self.assertEqual(Square(2).area(), 4)\n";
+    world.file("test_shapes.py", tests);
+    let bodies = ["        return 6 * self.r\n", "        return 3 * self.r ** 2\n", "        return 3 * self.r * self.r\n"];
+    let done = complete(&world, &format!("{file}:Circle.area"), &bodies, &[]).code(0);
+    assert!(done.out.contains("return 3 *"), "{}{}", done.out, done.err);
+    assert!(done.err.contains("tests: test_shapes.py (named after shapes.py, calls a method area)"), "{}", done.err);
+    assert!(done.err.contains("do not notice `Circle.area`") && !done.err.contains("calls Circle.area"), "{}", done.err);
+}

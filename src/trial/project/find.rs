@@ -387,16 +387,22 @@ impl Search {
 
     /// The reason for choosing a file, for the reader.
     fn why(&self, file: &Rated) -> String {
-        let Rated { path, called, leads, .. } = file;
+        let Rated { path, called, leads, calls, .. } = file;
         let name = self.own.file_name().unwrap_or_default().to_string_lossy();
         if file.named == Named::AfterFunction {
             return format!("named after {called}");
         }
-        match (*path == self.own, file.calls > 0, file.named == Named::AfterFile) {
+        // A method of this name may be one of another class.
+        let (verb, spoken_of) = match (parts(called), calls) {
+            ((method, Some(_)), 2) => ("call", format!("a method {method}")),
+            ((_, Some(class)), 1) => ("name", class.to_owned()),
+            _ => ("call", called.clone()),
+        };
+        match (*path == self.own, *calls > 0, file.named == Named::AfterFile) {
             (true, false, _) => "the tests in the file itself".to_owned(),
-            (true, ..) => format!("the tests in the file itself, which call {called}{leads}"),
-            (_, true, true) => format!("named after {name}, calls {called}{leads}"),
-            (_, true, false) => format!("calls {called}{leads}"),
+            (true, ..) => format!("the tests in the file itself, which {verb} {spoken_of}{leads}"),
+            (_, true, true) => format!("named after {name}, {verb}s {spoken_of}{leads}"),
+            (_, true, false) => format!("{verb}s {spoken_of}{leads}"),
             (_, false, true) => format!("named after {name}"),
             (_, false, false) if file.is_quoted => format!("has the name {called} in quotes"),
             (_, false, false) => format!("loads {name}"),
@@ -555,8 +561,13 @@ mod tests {
         let all = found("tests", "all tests, of which those count that call it");
         assert_eq!(find("src/pkg/words.py", "k"), all);
         assert_eq!(find("src/pkg/words.py", "quoted"), found("tests/test_table.py", "has the name quoted in quotes"));
-        for method in ["Words.f", "Words.other", "Words.__len__"] {
-            assert_eq!(find("src/pkg/words.py", method), found("tests/test_class.py", &format!("calls {method}")));
+        for (method, why) in [
+            ("Words.f", "calls Words.f"),
+            ("Other.f", "calls a method f"),
+            ("Words.other", "names Words"),
+            ("Words.__len__", "calls Words.__len__"),
+        ] {
+            assert_eq!(find("src/pkg/words.py", method), found("tests/test_class.py", why));
         }
         let inside = "the tests in the file itself, which call m";
         assert_eq!(find("src/pkg/both.py", "m"), found("src/pkg/both.py", inside));

@@ -188,7 +188,7 @@ pub fn run(
     let found = runs::evidence(at.projects, project, programs, at.bounds(limits, cache), once)?;
     let (evidence, limits) = match found {
         Ok(found) => found,
-        Err(failure) => return Ok(Verdict::unreached(trial.function(), failure.as_deref())),
+        Err(failure) => return Ok(Verdict::unreached(trial.entry_point.as_deref(), failure.as_deref())),
     };
     // Packages of a workspace are loaded as what they were built into.
     let is_unbuilt = |said: &str| said.contains("Failed to resolve entry for package");

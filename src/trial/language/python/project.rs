@@ -81,7 +81,7 @@ pub fn run(
     let found = runs::evidence(at.projects, project, texts, at.bounds(limits, cache.as_ref()), once)?;
     let (evidence, limits) = match found {
         Ok(found) => found,
-        Err(failure) => return Ok(Verdict::unreached(trial.function(), failure.as_deref())),
+        Err(failure) => return Ok(Verdict::unreached(trial.entry_point.as_deref(), failure.as_deref())),
     };
     decide(&evidence, &limits)
 }
