@@ -71,9 +71,14 @@ fn tests_of_another_class_are_not_said_to_call_the_method() {
     let tests = "import unittest\nfrom shapes import Square\n\n\nclass T(unittest.TestCase):\n    def test_area(self):\n        \
         self.assertEqual(Square(2).area(), 4)\n";
     world.file("test_shapes.py", tests);
-    let bodies = ["        return 6 * self.r\n", "        return 3 * self.r ** 2\n", "        return 3 * self.r * self.r\n"];
+    let bodies =
+        ["        return 6 * self.r\n", "        return 3 * self.r ** 2\n", "        return 3 * self.r * self.r\n"];
     let done = complete(&world, &format!("{file}:Circle.area"), &bodies, &[]).code(0);
     assert!(done.out.contains("return 3 *"), "{}{}", done.out, done.err);
     assert!(done.err.contains("tests: test_shapes.py (named after shapes.py, calls a method area)"), "{}", done.err);
-    assert!(done.err.contains("do not notice `Circle.area`") && !done.err.contains("calls Circle.area"), "{}", done.err);
+    assert!(
+        done.err.contains("do not notice `Circle.area`") && !done.err.contains("calls Circle.area"),
+        "{}",
+        done.err
+    );
 }

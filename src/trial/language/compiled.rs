@@ -68,7 +68,7 @@ fn complaint(output: &str) -> Option<String> {
             "{first}: it may need cgo, and trials build without C; or build tags, see GOFLAGS=-tags=..."
         ));
     }
-    let error = lines.clone().position(|line| line.contains("error")).unwrap_or(0);
+    let error = lines.clone().position(|line| line.contains("error") || is_of_go(line)).unwrap_or(0);
     let first = lines.nth(error)?;
     let next = lines.clone().next().filter(|_| first.ends_with(':'));
     let said = next.map_or_else(|| first.to_owned(), |next| format!("{first} {next}"));
@@ -76,6 +76,12 @@ fn complaint(output: &str) -> Option<String> {
     let said = said + &expected;
     let is_offline = output.contains("using offline mode") || output.contains("--offline was specified");
     Some(if is_offline { format!("{said}: run `cargo fetch` in the project") } else { said })
+}
+
+/// Returns true for an error of Go's compiler, which begins with its place and need not call itself an error.
+fn is_of_go(line: &str) -> bool {
+    let place = line.split_once(".go:").map(|(_, place)| place);
+    place.is_some_and(|place| place.starts_with(|c: char| c.is_ascii_digit()) && place.contains(": "))
 }
 
 /// The words behind `^^^^` at the place of an error of rustc, if they say what it expected. Others repeat the
@@ -115,6 +121,11 @@ mod tests {
         assert_eq!(said(types), "error[E2]: types: expected `u8`, found `&u8`");
         assert_eq!(said("error[E1]: no\nerror[E2]: types\n  |  ^^ words\n"), "error[E1]: no", "of another error");
         assert_eq!(said("\na.go:3:1: missing return\nmore\n"), "a.go:3:1: missing return");
+        let many = "./m.go:4:7: undefined: n1\n./m.go:5:7: undefined: n2\n./m.go:5:7: too many errors\n";
+        assert_eq!(said(many), "./m.go:4:7: undefined: n1");
+        let type_error =
+            "./m.go:4:7: undefined: n1\n./m.go:9:2: cannot use err (variable of type error) as int value\n";
+        assert_eq!(said(type_error), "./m.go:4:7: undefined: n1");
         assert_eq!(said("go: errors parsing go.mod:\ngo.mod:3: bad\n"), "go: errors parsing go.mod: go.mod:3: bad");
         assert_eq!(complaint("\n"), None);
         assert!(said("a.go:3:8: build constraints exclude all Go files in /x/db\n").contains("/x/db: it may need cgo"));
