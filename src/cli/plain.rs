@@ -17,9 +17,9 @@ use super::session::{Session, check_tests, consent, on_interrupt, unusable};
 use super::tui::print_code;
 use crate::code::Applied;
 use crate::history::Recorder;
-use crate::job::{Ask, Event, Job, Judge, Outcome, Report, Rounds, Run, Task, TrialPool, label, round_words};
+use crate::job::{Ask, Event, Job, Judge, NO_TESTS, Outcome, Report, Rounds, Run, Task, TrialPool, label, round_words};
 use crate::source::{self, FinishReason, Request, Source};
-use crate::trial::Status;
+use crate::trial::{Limits, Status};
 use crate::tui::terminal;
 use crate::untrusted::{code, framed};
 
@@ -100,8 +100,10 @@ impl Follower for Printer<'_> {
                 match reason {
                     FinishReason::Stop if self.job.has_tests() => {}
                     FinishReason::Stop => {
-                        let lacking = self.job.lacking(text).unwrap_or_default();
-                        self.candidate(*candidate, &lacking);
+                        let verdict = self.job.untested(*candidate, text, Limits::default());
+                        let is_known = verdict.message != NO_TESTS;
+                        let words = if is_known { verdict.words() } else { verdict.mark().unwrap_or_default() };
+                        self.candidate(*candidate, &framed(&words));
                     }
                     FinishReason::Length => {
                         let why = self.broken.remove(candidate);
@@ -250,6 +252,12 @@ fn choose(dialogue: &mut Dialogue, job: &Job, report: &Report) -> Answer {
             Answer::Take(c) if is_doubtful(job, report, c) => {
                 let status = report.candidates[c].verdict.status.word();
                 if dialogue.agrees(&format!("{} has not passed ({status}): take it all the same? [y/N] ", label(c))) {
+                    return Answer::Take(c);
+                }
+            }
+            Answer::Take(c) if report.candidates[c].verdict.is_marked() => {
+                let mark = framed(&report.candidates[c].verdict.mark().unwrap_or_default());
+                if dialogue.agrees(&format!("{} is marked ({mark}): take it all the same? [y/N] ", label(c))) {
                     return Answer::Take(c);
                 }
             }

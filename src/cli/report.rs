@@ -25,7 +25,7 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
             (Status::NotRun, None)
                 if sandbox.is_none() && candidate.finish != Some(FinishReason::Failed) && !candidate.is_broken =>
             {
-                String::new()
+                verdict.mark().map(|mark| framed(&mark)).unwrap_or_default()
             }
             (status, None) => format!("{}: {}", status.word(), framed(&verdict.words())),
         };

@@ -28,8 +28,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use report::Report;
-pub(crate) use run::is_first_round;
 pub use run::{Ask, Candidate, Event, Outcome, Retry, Rounds, Run, Sink, Task, round_words};
+pub(crate) use run::{NO_TESTS, is_first_round};
 pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 
 use crate::agreement::{Agreement, inputs};
@@ -38,7 +38,7 @@ use crate::engine::{FinishReason, StopRules};
 use crate::language::Language;
 use crate::prompt::{self, Shown};
 use crate::source::{Prompt, Window};
-use crate::trial::{Input, Limits, Tests, Trial};
+use crate::trial::{Input, Limits, Tests, Trial, Verdict, untested};
 
 /// A text to complete and its tests. Everything else is derived from these.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -333,6 +333,14 @@ impl Job {
 }
 
 impl Job {
+    /// A sentence about names that a completion uses and nothing defines.
+    fn lacking(&self, completion: &str) -> Option<String> {
+        let names = self.target()?.undefined(completion);
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        (!names.is_empty())
+            .then(|| format!("it uses {}, which neither its file nor the answer defines", names.join(", ")))
+    }
+
     /// The trial of a completion by these tests.
     fn trial_by(&self, tests: Tests, completion: &str, limits: Limits) -> Trial {
         Trial {
@@ -377,11 +385,10 @@ impl Task for Job {
         self.target().map(|_| self.trial_by(Tests::own_examples(), completion, limits))
     }
 
-    fn lacking(&self, completion: &str) -> Option<String> {
-        let names = self.target()?.undefined(completion);
-        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        (!names.is_empty())
-            .then(|| format!("it uses {}, which neither its file nor the answer defines", names.join(", ")))
+    fn untested(&self, candidate: usize, completion: &str, limits: Limits) -> Verdict {
+        let why = self.lacking(completion);
+        let why = why.as_deref().unwrap_or(NO_TESTS);
+        self.called(candidate, completion, limits).map_or_else(|| Verdict::not_run(why), |trial| untested(&trial, why))
     }
 
     fn is_cut_off(&self, reason: FinishReason, completion: &str) -> bool {

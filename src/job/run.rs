@@ -19,6 +19,9 @@ use crate::trial::{Input, Limits, Trial, Verdict};
 pub use rounds::{Retry, Rounds, round_words};
 use state::{State, lock};
 
+/// The message of a candidate that has no tests, of which nothing else is known.
+pub(crate) const NO_TESTS: &str = "no tests";
+
 /// The task of a run: how its candidates are compared and tested.
 pub trait Task: Send + Sync {
     /// Returns true if candidates are tested.
@@ -44,9 +47,9 @@ pub trait Task: Send + Sync {
     fn preparation(&self, _limits: Limits) -> Option<Trial> {
         None
     }
-    /// A sentence about names that a candidate uses and nothing defines, for one that is not tested.
-    fn lacking(&self, _text: &str) -> Option<String> {
-        None
+    /// The verdict of a candidate that has no tests: it has marks, and may lack names.
+    fn untested(&self, _candidate: usize, _text: &str, _limits: Limits) -> Verdict {
+        Verdict::not_run(NO_TESTS)
     }
     /// The inputs that candidates are called on, with values from these bodies of theirs, or a sentence why they
     /// are not.
@@ -190,7 +193,7 @@ impl Candidate {
             mean_logprob: None,
             finish: None,
             duplicate_of: None,
-            verdict: Verdict::not_run("no tests"),
+            verdict: Verdict::not_run(NO_TESTS),
             round: 1,
             told: false,
             is_broken: false,

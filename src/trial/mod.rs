@@ -14,7 +14,7 @@
 //! 5. A pass is held against bodies that do nothing right (`vacuity`). Tests that pass with all of them are
 //!    `NotRun`. An error or failure that is the same without the candidate is `NotRun`, too, and so is a failure
 //!    in another unfinished function of the user's.
-//! 6. Suspicious uses in the candidate's text are marks (`suspicious`, `marks`).
+//! 6. Suspicious uses in the candidate's text are marks (`suspicious`, `marks`), without tests as well.
 //!
 //! If the tests that were found are vacuous, the next ones are tried (`Tests::FirstOf`). A pass is held
 //! against the others that were found, as the user's runner would run them too: in Python against all tests
@@ -67,6 +67,11 @@ pub use verdict::{Assurance, Status, Verdict};
 use crate::language::Language;
 pub use crate::sandbox::{Layer, Limits, Protection, Tier};
 use crate::sandbox::{Sandbox, VARIABLES};
+
+/// The verdict of a trial without tests, for this reason: it has the marks of its program.
+pub fn untested(trial: &Trial, why: &str) -> Verdict {
+    Verdict::not_run(why).marked(&marks::of(trial))
+}
 
 /// Returns true if a variable of the user's environment is withheld from tests.
 fn is_withheld(name: &str) -> bool {

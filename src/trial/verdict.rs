@@ -146,13 +146,18 @@ impl Verdict {
         }
     }
 
-    /// The message for the reader, with the mark of a pass and the remark about vacuous tests behind it.
+    /// The first mark for the reader, and the number of the others.
+    pub fn mark(&self) -> Option<String> {
+        self.assurance.marks.first().map(|first| match self.assurance.marks.len() {
+            1 => first.clone(),
+            more => format!("{first}, and {} more", more - 1),
+        })
+    }
+
+    /// The message for the reader, with the mark of a pass, or of what no test judges, and the remark about
+    /// vacuous tests behind it.
     pub fn words(&self) -> String {
-        let mark =
-            self.assurance.marks.first().filter(|_| self.has_passed()).map(|first| match self.assurance.marks.len() {
-                1 => first.clone(),
-                more => format!("{first}, and {} more", more - 1),
-            });
+        let mark = self.mark().filter(|_| matches!(self.status, Status::Passed | Status::NotRun));
         let tests = self.tests.as_ref();
         let tests = tests.map(|tests| format!("decided by {tests}"));
         [Some(self.message.clone()), mark, tests].into_iter().flatten().collect::<Vec<_>>().join("; ")

@@ -82,3 +82,17 @@ fn tests_of_another_class_are_not_said_to_call_the_method() {
         done.err
     );
 }
+
+#[test]
+fn marks_are_shown_without_tests() {
+    let world = World::new();
+    let file = world.file("stats.py", MEAN);
+    let bodies = ["    import subprocess\n    return float(subprocess.check_output([\"uname\"]))\n"];
+    let mark = "the code uses `subprocess` (other programs), which nothing asked for";
+    let done = complete(&world, &format!("{file}:mean"), &bodies, &["--agree", "off"]).code(0);
+    assert!(done.err.contains(mark) && !done.err.contains("NOT RUN"), "{}", done.err);
+    let json = complete(&world, &format!("{file}:mean"), &bodies, &["--agree", "off", "--json"]).code(0).json();
+    for candidate in json["candidates"].as_array().unwrap() {
+        assert_eq!(candidate["verdict"]["assurance"]["marks"][0], mark, "{json}");
+    }
+}

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::rounds::{self, Rounds};
-use super::{Ask, Candidate, Event, Outcome, Sink, Task};
+use super::{Ask, Candidate, Event, NO_TESTS, Outcome, Sink, Task};
 use crate::agreement::{Agreement, Standing, Witness};
 use crate::engine::MAX_CANDIDATES;
 use crate::job::trials::{News, Queue, TrialPool, Turn};
@@ -453,8 +453,10 @@ impl State {
     fn test(&mut self, candidate: usize) {
         let Some(c) = self.candidates.get_mut(candidate).filter(|c| c.finish.is_some()) else { return };
         let Some(trial) = self.task.trial(candidate, &c.text, self.limits) else {
-            if let Some(why) = self.task.lacking(&c.text) {
-                c.verdict = Verdict::not_run(&why);
+            c.verdict = self.task.untested(candidate, &c.text, self.limits);
+            self.slots[candidate].marked = c.verdict.is_marked();
+            // Of most there is nothing to say.
+            if c.verdict.is_marked() || c.verdict.message != NO_TESTS {
                 let outcome = Ok(c.verdict.clone());
                 self.tell(Event::Verdict { candidate, outcome });
             }

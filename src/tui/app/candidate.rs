@@ -31,6 +31,8 @@ pub enum Testing {
     Running,
     /// They ran.
     Done(Verdict),
+    /// There are none, and its code has marks.
+    Marked(Verdict),
     /// They could not be run.
     Fault(String),
     /// The user refused to run them.
@@ -181,7 +183,12 @@ impl Testing {
 
     /// The code uses things that nobody asked for.
     pub fn is_marked(&self) -> bool {
-        matches!(self, Testing::Done(v) if v.is_marked())
+        matches!(self, Testing::Done(v) | Testing::Marked(v) if v.is_marked())
+    }
+
+    /// Nothing judges the candidate of this verdict, and its code has marks.
+    pub fn is_of_marks(verdict: &Verdict) -> bool {
+        verdict.status == Status::NotRun && verdict.is_marked()
     }
 
     /// The tests ran to a verdict.

@@ -12,6 +12,7 @@ use super::tokens::{Insight, Pace};
 use crate::agreement::{Agreement, Answer, Standing};
 use crate::engine::{StepStats, Summary};
 use crate::job::order_of_pick;
+use crate::trial::Status;
 
 /// The rate is averaged over this many ms.
 const RATE_WINDOW: u64 = 2000;
@@ -268,7 +269,9 @@ impl Run {
             }
         }
         let (passed, marked) = (|c| self.testing(c).passed(), |c| self.testing(c).is_marked());
-        let is_tested = self.candidates.iter().any(|c| c.testing.is_settled());
+        // As long as no test judges any, marks alone count.
+        let is_judged = |status: Status| status != Status::NotRun;
+        let is_tested = self.candidates.iter().any(|c| c.testing.status().is_some_and(is_judged));
         let mut order = order_of_pick(&order, is_tested, passed, marked);
         order.sort_by_key(|c| self.wrong.contains(c));
         order
@@ -303,7 +306,7 @@ impl Run {
             (
                 self.wrong.contains(&c),
                 testing.passed(),
-                testing.passed() && testing.is_marked(),
+                testing.is_marked() && !Filter::Failed.takes(testing.status()),
                 standing,
                 probable,
                 copies,
@@ -385,7 +388,13 @@ impl Run {
     /// There are no tests any more. Returns true if there was a verdict.
     pub fn forget_tests(&mut self) -> bool {
         let had = self.candidates.iter().any(|candidate| candidate.testing.is_settled());
-        self.candidates.iter_mut().for_each(|candidate| candidate.testing = Testing::None);
+        for candidate in &mut self.candidates {
+            let marks = match std::mem::replace(&mut candidate.testing, Testing::None) {
+                Testing::Done(verdict) | Testing::Marked(verdict) if verdict.is_marked() => Some(verdict),
+                _ => None,
+            };
+            candidate.testing = marks.map_or(Testing::None, Testing::Marked);
+        }
         self.rank();
         had
     }

@@ -358,6 +358,7 @@ impl State {
         }
         let words = match run.testing(candidate) {
             testing @ Testing::Done(verdict) if !testing.passed() || testing.is_marked() => verdict.lines(),
+            Testing::Marked(verdict) => verdict.mark()?,
             Testing::Fault(why) => why.clone(),
             _ => return None,
         };

@@ -200,13 +200,17 @@ pub fn queue(state: &mut State, index: usize) {
 /// Takes a verdict in.
 fn tested(state: &mut State, index: usize, outcome: Result<Verdict, String>) {
     let Some(run) = &mut state.run else { return };
-    // The result of a stopped trial says nothing about the candidate.
-    let Some(candidate) = run.candidates.get_mut(index).filter(|c| c.testing.is_pending()) else { return };
+    let Some(candidate) = run.candidates.get_mut(index) else { return };
+    let is_pending = candidate.testing.is_pending();
+    let outcome =
+        outcome.map(|verdict| Verdict { message: clean(&verdict.message), output: clean(&verdict.output), ..verdict });
     let mut fault = None;
     candidate.testing = match outcome {
-        Ok(verdict) => {
-            Testing::Done(Verdict { message: clean(&verdict.message), output: clean(&verdict.output), ..verdict })
-        }
+        // Marks need no tests.
+        Ok(verdict) if candidate.testing == Testing::None && Testing::is_of_marks(&verdict) => Testing::Marked(verdict),
+        // The result of a stopped trial says nothing about the candidate.
+        _ if !is_pending => return,
+        Ok(verdict) => Testing::Done(verdict),
         Err(why) => {
             fault = Some(format!("the tests of {} could not be run: {why}", label(index)));
             Testing::Fault(clean(&why))

@@ -5,6 +5,7 @@ use super::candidate::Testing;
 use super::effect::Effect;
 use super::state::{Question, State};
 use crate::job::label;
+use crate::trial::Status;
 
 pub(super) fn accept(state: &mut State) -> Vec<Effect> {
     let Some((id, index, _)) = focused(state) else { return Vec::new() };
@@ -36,9 +37,16 @@ impl State {
         if self.meets(index) == Some(false) {
             return Some([format!("{name} gives another answer than yours."), String::new()]);
         }
-        if let Testing::Done(verdict) = run.testing(index) {
-            let is_marked = verdict.is_marked() && run.testing(index).passed();
-            return is_marked.then(|| [format!("{name} passes, and is marked."), verdict.words()]);
+        match run.testing(index) {
+            Testing::Done(verdict) if verdict.has_passed() => {
+                return verdict.is_marked().then(|| [format!("{name} passes, and is marked."), verdict.words()]);
+            }
+            Testing::Done(verdict) | Testing::Marked(verdict) if Testing::is_of_marks(verdict) => {
+                let mark = verdict.mark().unwrap_or_default();
+                return Some([format!("{name} is marked, and no test judges it."), mark]);
+            }
+            Testing::Done(verdict) if verdict.status != Status::NotRun => return None,
+            _ => {}
         }
         let agreement = run.agreement.as_ref()?;
         let is_broken = agreement.standing(index)?.is_broken;
@@ -61,4 +69,63 @@ pub(super) fn take(state: &mut State, index: usize) -> Vec<Effect> {
     }
     effects.push(Effect::Apply { run: id, candidate: index, text });
     effects
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{PROMPT, Session, body};
+    use super::*;
+    use crate::engine::{Event, FinishReason};
+    use crate::job::{self, Job, TestsChoice};
+    use crate::trial::{Assurance, Verdict};
+
+    /// A session whose candidates have ended, and have these verdicts.
+    fn ended(tests: &TestsChoice, verdicts: &[Verdict]) -> Session {
+        let mut session = Session::on(Job::from_text(PROMPT, tests).unwrap(), verdicts.len());
+        session.open(true);
+        session.key("g");
+        for (candidate, verdict) in verdicts.iter().enumerate() {
+            let (reason, text) = (FinishReason::Stop, body(candidate));
+            session.event(Event::Finished { candidate, reason, text, mean_logprob: Some(-0.5) });
+            let outcome = Ok(verdict.clone());
+            session.job(job::Event::Verdict { candidate, outcome });
+        }
+        session.done();
+        session
+    }
+
+    fn marked(status: Status) -> Verdict {
+        let assurance = Assurance { marks: vec!["it uses `subprocess`".to_owned()], ..Assurance::default() };
+        Verdict { status, assurance: Box::new(assurance), ..Verdict::not_run("no tests") }
+    }
+
+    #[test]
+    fn a_marked_candidate_is_asked_about_without_tests_too() {
+        let mut session = ended(&TestsChoice::None, &[marked(Status::NotRun), Verdict::not_run("no tests")]);
+        assert_eq!(session.run().pick, Some(1), "the other one comes first");
+        assert!(session.state.concern(1).is_none());
+        session.key("h");
+        let concern = session.state.concern(0).unwrap();
+        assert_eq!(concern, ["A is marked, and no test judges it.".to_owned(), "it uses `subprocess`".to_owned()]);
+        assert_eq!(session.state.note(0).as_deref(), Some("it uses `subprocess`"));
+        session.key("a");
+        assert_eq!(session.state.question, Some(Question::Take { candidate: session.run().focus }));
+    }
+
+    #[test]
+    fn a_pick_that_tests_leave_to_agreement_is_taken_as_without_tests() {
+        let unnoticed = || Verdict::not_run("").vacuous("rolling_max");
+        let mut session = ended(&TestsChoice::IfAny, &[unnoticed(), unnoticed()]);
+        assert!(!session.state.is_tested() && session.run().pick == Some(0));
+        session.key("a");
+        assert_eq!(session.state.question, None, "it is taken");
+        let failed = Verdict { status: Status::Failed, ..Verdict::not_run("no") };
+        let mut session = ended(&TestsChoice::IfAny, &[unnoticed(), failed]);
+        session.key("l");
+        session.key("a");
+        assert_eq!(session.state.question, Some(Question::Take { candidate: 1 }));
+        // Tests that the user asked for decide.
+        let session = ended(&TestsChoice::Auto, &[unnoticed(), unnoticed()]);
+        assert!(session.state.is_tested() && session.run().pick.is_none());
+    }
 }

@@ -78,6 +78,7 @@ pub fn tested(testing: &Testing) -> Option<Badge> {
         Testing::Running => badge("testing", Role::Working),
         Testing::Done(verdict) if verdict.has_passed() && verdict.is_marked() => badge("PASS, MARKED", Role::Warn),
         Testing::Done(verdict) => badge(verdict.status.word(), role(verdict.status)),
+        Testing::Marked(_) => badge("NOT TESTED, MARKED", Role::Warn),
         Testing::Fault(_) => badge("NOT TESTED", Role::Error),
         Testing::Refused => badge("not tested", Role::Warn),
     })

@@ -79,7 +79,7 @@ fn not_passed(state: &State, candidate: usize) -> [String; 2] {
         Testing::Done(verdict) => ("did not pass its tests.", verdict.message.as_str()),
         Testing::Queued | Testing::Running => ("has not been tested to the end yet.", ""),
         Testing::Fault(why) => ("could not be tested.", why.as_str()),
-        Testing::None | Testing::Refused => ("was not tested.", ""),
+        Testing::None | Testing::Refused | Testing::Marked(_) => ("was not tested.", ""),
     };
     [why.to_owned(), text::one_line(said)]
 }

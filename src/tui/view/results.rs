@@ -138,6 +138,7 @@ fn output(buf: &mut Buffer, area: Rect, look: &Look, run: &Run) {
         Testing::Refused => {
             add("Its tests were not run: you refused to run them without protection.", look.style(Role::Warn));
         }
+        Testing::Marked(verdict) => add(&verdict.words(), look.style(Role::Warn)),
         Testing::Fault(why) => add(why, look.style(Role::Error)),
         Testing::Done(verdict) => {
             let tested = badge::tested(run.testing(run.focus));

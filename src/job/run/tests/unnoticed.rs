@@ -1,4 +1,4 @@
-//! Tests that do not notice the function.
+//! Candidates that no tests judge: those that were found do not notice the function, or there are none.
 
 use super::*;
 use crate::job::Rounds;
@@ -33,4 +33,47 @@ fn tests_that_were_found_and_notice_nothing_leave_the_pick_to_the_rank() {
     assert_eq!(run_of(one, &TestsChoice::IfAny), (Some(1), vec![1, 0, 2], 3));
     let missing = || Verdict::not_run("pytest is missing");
     assert_eq!(run_of([missing(), missing(), missing()], &TestsChoice::IfAny).0, None);
+}
+
+/// Writes two bodies, of which the first starts another program.
+struct Suspicious;
+
+impl Source for Suspicious {
+    fn info(&self) -> SourceInfo {
+        SourceInfo::default()
+    }
+
+    fn generate(&self, request: Request, mut sink: EventSink) -> Ticket {
+        let bodies = ["    import subprocess\n    return subprocess.call(x)\n", "    return 2 * x\n"];
+        for (candidate, text) in bodies.into_iter().enumerate() {
+            let (reason, text, mean_logprob) = (FinishReason::Stop, text.to_owned(), Some(-0.5));
+            let _ = sink(source::Event::Finished { candidate, reason, text, mean_logprob });
+        }
+        let _ = sink(source::Event::Done(Box::new(Summary { ranking: vec![0, 1], ..Summary::default() })));
+        Ticket::new(request.options.n)
+    }
+}
+
+#[test]
+fn marks_are_found_without_tests_and_the_pick_passes_them_over() {
+    let (pool, ran) = unsteady();
+    let mut ask = ask(false);
+    ask.request.options.n = 2;
+    ask.task = Arc::new(Job::from_text(STUB, &TestsChoice::None).unwrap());
+    let (_run, events) = start(&Suspicious, &pool, ask);
+    let (mut told, mut done) = (Vec::new(), None);
+    while done.is_none() {
+        match events.recv().unwrap() {
+            Event::Verdict { candidate, outcome } => told.push((candidate, outcome.unwrap())),
+            Event::Done(outcome) => done = Some(outcome),
+            _ => {}
+        }
+    }
+    let done = done.unwrap();
+    assert_eq!((done.picked, done.summary.ranking, ran.load(Ordering::Relaxed)), (Some(1), vec![1, 0], 0));
+    let marks = |c: usize| done.candidates[c].verdict.assurance.marks.clone();
+    assert!(marks(0)[0].contains("`subprocess`") && marks(1).is_empty(), "{:?}", marks(0));
+    // Of the other there is nothing to say.
+    assert_eq!(told, [(0, done.candidates[0].verdict.clone())]);
+    assert_eq!(told[0].1.status, Status::NotRun);
 }
