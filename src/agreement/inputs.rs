@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::annotation::Types;
 use super::calls::{Call, Called};
 use super::files::{is_path, with_files};
-use super::kind::{Kind, Parameter, Way, arguments};
+use super::kind::{Kind, Parameter, Way, arguments, told_arguments};
 use super::literals::Literals;
 use super::mutation::MUTATIONS;
 use super::value::{self, Argument, Value, written};
@@ -21,6 +21,10 @@ pub const MOST: usize = 50;
 const MOST_SHOWN: usize = 20;
 /// Most of the rest that are changed calls of texts.
 const MOST_CHANGED: usize = 22;
+/// Most calls whose arguments are all values that documentation or candidates speak of.
+const MOST_TOLD: usize = 12;
+/// Most inputs that are added since candidates speak of more.
+const MOST_MORE: usize = 16;
 /// Most values that are taken from words of documentation.
 const MOST_WORDS: usize = 8;
 
@@ -79,6 +83,22 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
         return Err(format!("{} cannot be called: nothing says what it takes", target.name));
     }
     Ok(all.all)
+}
+
+/// Further inputs beside `inputs`, where these bodies compare with more than those that `inputs` were made with.
+pub fn more_inputs(
+    target: &Target,
+    tests: &[String],
+    (known, bodies): (&[&str], &[&str]),
+    inputs: &[Input],
+) -> Vec<Input> {
+    let of = |bodies: &[&str]| Literals::of(target.language, bodies);
+    if !of(bodies).has_more_than(&of(known)) {
+        return Vec::new();
+    }
+    let all = self::inputs(target, tests, bodies).unwrap_or_default();
+    let is_new = |input: &Input| inputs.iter().all(|old| old.text() != input.text());
+    all.into_iter().filter(is_new).take(MOST_MORE).collect()
 }
 
 /// The input that a call states as a person types it, perhaps without its last parenthesis. The error is a
@@ -307,6 +327,11 @@ fn typical_calls(
     };
     // State that a method leaves behind shows in the next call.
     let is_method = called.class.is_some() && !called.is_static;
+    for number in 0..MOST_TOLD {
+        if let Some(arguments) = told_arguments(parameters, number) {
+            all.add(&Call { callee: callee(number), arguments, result: None }, MOST);
+        }
+    }
     for number in 0..3 * MOST {
         let earlier = if is_method { earlier_calls(called, parameters, others, number) } else { Vec::new() };
         let arguments = arguments(parameters, number, usual);
@@ -457,6 +482,21 @@ mod tests {
         );
         let all = of("def f(a: dict, xs):\n    \"\"\"Merges nested dicts.\"\"\"\n    pass\n", "f", &[]).unwrap();
         assert!(all.iter().any(|call| call.contains("\": {\"")), "{all:?}");
+    }
+
+    #[test]
+    fn values_that_candidates_compare_with_are_given_each_with_each() {
+        let text = "function handle(method, path) {\n}\n";
+        let target = Target::in_text(text, Language::JavaScript, &Place::Function("handle".to_owned())).unwrap();
+        let first = ["  if (method === 'GET') return 1;\n"];
+        let both = [first[0], "  if (method === 'PUT' && path === '/a') return 2;\n"];
+        let all = inputs(&target, &[], &first).unwrap();
+        assert_eq!(more_inputs(&target, &[], (&first, &first), &all), []);
+        let more = more_inputs(&target, &[], (&first, &both), &all);
+        assert!(
+            more.len() <= MOST_MORE && more.iter().any(|input| input.text() == "handle(\"PUT\", \"/a\")"),
+            "{more:?}"
+        );
     }
 
     #[test]

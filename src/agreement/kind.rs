@@ -81,6 +81,31 @@ pub fn arguments(parameters: &[Parameter], number: usize, usual: Option<usize>) 
 /// Values that come once more.
 const TURNS_MORE: usize = 2;
 
+/// Arguments of call number `number` in which each parameter has a value that was told, if it has any: each
+/// with each of the others in turn. `None` if no parameter has any, or after the last.
+pub fn told_arguments(parameters: &[Parameter], number: usize) -> Option<Vec<Argument>> {
+    let told = |parameter: &Parameter| if let Kind::Told(all, _) = &parameter.kind { all.len() } else { 0 };
+    let all: usize = parameters.iter().map(|parameter| told(parameter).max(1)).product();
+    if number >= all || parameters.iter().all(|parameter| told(parameter) == 0) {
+        return None;
+    }
+    let mut rest = number;
+    let mut one = |parameter: &Parameter| {
+        let value = match &parameter.kind {
+            Kind::Told(all, _) if !all.is_empty() => {
+                let value = all[rest % all.len()].clone();
+                rest /= all.len();
+                value
+            }
+            kind => kind.typical(number),
+        };
+        Argument { name: (parameter.way == Way::Named).then(|| parameter.name.clone()), value }
+    };
+    let is_given =
+        |parameter: &&Parameter| parameter.way != Way::Rest && (!parameter.has_default || told(parameter) > 0);
+    Some(parameters.iter().filter(is_given).map(&mut one).collect())
+}
+
 /// Numbers: small, negative, the edges of digits, large.
 const INTS: &[i64] = &[
     0, 1, 2, 3, 10, -1, 7, 100, -5, 12, 4, 1000, 5, 9, 11, 6, 8, 16, 27, 99, 13, 64, 20, 36, 101, 15, 123, 21, 49, 30,

@@ -42,6 +42,8 @@ pub struct Literals {
     marks: Vec<String>,
     /// Kinds of names, as methods and comparisons show them.
     kinds: HashMap<String, Kind>,
+    /// Texts that a name is compared with.
+    compared: HashMap<String, Vec<String>>,
 }
 
 impl Literals {
@@ -50,6 +52,7 @@ impl Literals {
         let (mut texts, mut numbers) = (Counted::default(), Counted::default());
         let mut fields: HashMap<String, Counted<String>> = HashMap::new();
         let (mut marks, mut kinds) = (Counted::default(), HashMap::new());
+        let mut compared: HashMap<String, Counted<String>> = HashMap::new();
         for (body, text) in bodies.iter().enumerate() {
             let all = words(language, text);
             for (at, word) in all.iter().enumerate() {
@@ -70,9 +73,10 @@ impl Literals {
                             None => marks_in(text).for_each(|mark| marks.add(body, mark)),
                         }
                         // `name == "text"`
-                        let compared = (1..5).find(|&back| !is_mark(back, '=') && !is_mark(back, '!'));
-                        if let Some(name) = compared.filter(|back| *back > 2).and_then(owner) {
+                        let before = (1..5).find(|&back| !is_mark(back, '=') && !is_mark(back, '!'));
+                        if let Some(name) = before.filter(|back| *back > 2).and_then(owner) {
                             kinds.entry(name.to_owned()).or_insert(Kind::Text);
+                            compared.entry(name.to_owned()).or_default().add(body, text.clone());
                         }
                     }
                     Word::Name(name) => {
@@ -97,7 +101,17 @@ impl Literals {
             }
         }
         let fields = fields.into_iter().map(|(from, all)| (from, all.sorted())).collect();
-        Self { texts: texts.sorted(), numbers: numbers.sorted(), fields, marks: marks.sorted(), kinds }
+        let compared = compared.into_iter().map(|(name, all)| (name, all.sorted())).collect();
+        Self { texts: texts.sorted(), numbers: numbers.sorted(), fields, marks: marks.sorted(), kinds, compared }
+    }
+
+    /// Returns true if these speak of something that `others` do not.
+    pub fn has_more_than(&self, others: &Self) -> bool {
+        let fields = |literals: &Self| literals.fields.values().flatten().cloned().collect::<Vec<_>>();
+        let known = fields(others);
+        self.texts.iter().chain(&self.marks).any(|text| !others.texts.contains(text) && !others.marks.contains(text))
+            || self.numbers.iter().any(|number| !others.numbers.contains(number))
+            || fields(self).iter().any(|field| !known.contains(field))
     }
 
     /// The parameter with values made of the literals before its own. `is_guessed` says that only its name tells
@@ -106,7 +120,11 @@ impl Literals {
         let own = self.fields.get(&parameter.name);
         let shown = self.kinds.get(&parameter.name).filter(|_| is_guessed && !matches!(parameter.kind, Kind::Path(_)));
         let kind = shown.unwrap_or(&parameter.kind).clone();
-        let kind = self.kind(kind, own.map(Vec::as_slice), is_guessed && shown.is_none());
+        let compared = self.compared.get(&parameter.name).filter(|_| matches!(kind, Kind::Text | Kind::Path(_)));
+        let kind = match compared {
+            Some(texts) => with(kind, texts.iter().take(2 * MOST).cloned().map(Value::Text)),
+            None => self.kind(kind, own.map(Vec::as_slice), is_guessed && shown.is_none()),
+        };
         Parameter { kind, ..parameter }
     }
 
@@ -251,15 +269,15 @@ mod tests {
         assert_eq!([&all[0], &all[2], &all[4], &all[6]], ["1024", "1023", "1025", "1536"]);
         let all =
             values(Language::JavaScript, &["  if (m === 'GET' && p === \"/a\") return 1;\n"], "m", Kind::Text, true);
-        assert!(all.contains(&"\"GET\"".to_owned()) && all.contains(&"\"/a\"".to_owned()), "{all:?}");
+        assert!(all.contains(&"\"GET\"".to_owned()) && !all.contains(&"\"/a\"".to_owned()), "{all:?}");
     }
 
     #[test]
     fn kinds_are_those_that_the_code_shows() {
-        let handle = "  if (method !== 'GET') return 405;\n  return payload.map(f);\n";
+        let handle = "  if (method !== 'GET') return 405;\n  if (path === '/a') return payload.map(f);\n";
         let one = |name: &str| values(Language::JavaScript, &[handle], name, Kind::Int, true);
-        assert!(one("method").contains(&"\"GET\"".to_owned()) && one("payload").contains(&"[2]".to_owned()));
-        assert_eq!(one("other")[1], "1");
+        assert!(one("method").contains(&"\"GET\"".to_owned()) && one("payload")[1].starts_with('['));
+        assert_eq!((one("other")[1].as_str(), one("path")[0].as_str()), ("1", "\"/a\""), "not what others are");
         let pattern = "    return set(re.findall(r\"#(\\w+)\", text))\n";
         assert!(values(Language::Python, &[pattern], "text", Kind::Text, false).contains(&"\"#ab #c d\"".to_owned()));
         let path = Parameter { name: "path".to_owned(), kind: Kind::Text, ..Parameter::default() };

@@ -29,7 +29,7 @@ mod value;
 mod vote;
 
 pub use found::{Agreement, Answer};
-pub use inputs::{are_called, inputs, leaves_out, typed_call};
+pub use inputs::{are_called, inputs, leaves_out, more_inputs, typed_call};
 pub use stated::{Example, FunctionKind, asks_the_time, may_iterate, stated};
 pub use typed::{is_same, typed, words};
 pub use vote::{Standing, Witness, tally};

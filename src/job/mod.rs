@@ -32,7 +32,7 @@ pub use run::{Ask, Candidate, Event, Outcome, Retry, Rounds, Run, Sink, Task, ro
 pub(crate) use run::{NO_TESTS, is_first_round};
 pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 
-use crate::agreement::{Agreement, inputs};
+use crate::agreement::{Agreement, inputs, more_inputs};
 use crate::code::{self, CodeError, Place, Target, TargetSpec};
 use crate::engine::{FinishReason, StopRules};
 use crate::language::Language;
@@ -333,6 +333,13 @@ impl Job {
 }
 
 impl Job {
+    /// The texts of the tests files, without the function's own file.
+    fn texts_of_tests(&self, target: &Target) -> Vec<String> {
+        let own = target.path.as_deref();
+        let files = self.tests.iter().flat_map(Tests::files).filter(|(path, _)| Some(&**path) != own);
+        files.map(|(_, text)| text).collect()
+    }
+
     /// A sentence about names that a completion uses and nothing defines.
     fn lacking(&self, completion: &str) -> Option<String> {
         let names = self.target()?.undefined(completion);
@@ -376,9 +383,12 @@ impl Task for Job {
 
     fn inputs(&self, bodies: &[&str]) -> Result<Vec<Input>, String> {
         let target = self.target().ok_or("there is no function to call")?;
-        let own = target.path.as_deref();
-        let files = self.tests.iter().flat_map(Tests::files).filter(|(path, _)| Some(&**path) != own);
-        inputs(target, &files.map(|(_, text)| text).collect::<Vec<_>>(), bodies)
+        inputs(target, &self.texts_of_tests(target), bodies)
+    }
+
+    fn more_inputs(&self, known: &[&str], bodies: &[&str], inputs: &[Input]) -> Vec<Input> {
+        self.target()
+            .map_or_else(Vec::new, |target| more_inputs(target, &self.texts_of_tests(target), (known, bodies), inputs))
     }
 
     fn called(&self, _candidate: usize, completion: &str, limits: Limits) -> Option<Trial> {

@@ -56,6 +56,10 @@ pub trait Task: Send + Sync {
     fn inputs(&self, _bodies: &[&str]) -> Result<Vec<Input>, String> {
         Err("there is no function to call".to_owned())
     }
+    /// Further inputs, where these bodies compare with more than the known ones, whose inputs are `inputs`.
+    fn more_inputs(&self, _known: &[&str], _bodies: &[&str], _inputs: &[Input]) -> Vec<Input> {
+        Vec::new()
+    }
     /// The program whose function is called, as a trial without tests.
     fn called(&self, _candidate: usize, _text: &str, _limits: Limits) -> Option<Trial> {
         None

@@ -54,6 +54,8 @@ pub(super) struct State {
     cut_off: Vec<usize>,
     /// The inputs that candidates are called on, from the first call on. `Err` if they are not called.
     inputs: Result<Option<Arc<[Input]>>, ()>,
+    /// The bodies whose values are among the inputs.
+    spoken_of: Vec<String>,
     agreement: Option<Arc<Agreement>>,
     /// Requests that have not ended.
     writing: usize,
@@ -111,6 +113,7 @@ impl State {
         Self {
             me,
             inputs,
+            spoken_of: Vec::new(),
             agreement: None,
             task,
             tasks: 0,
@@ -217,9 +220,7 @@ impl State {
         if inputs.iter().all(|own| own.text() != input.text()) {
             self.inputs = Ok(Some(inputs.iter().cloned().chain([input]).collect()));
         }
-        for candidate in (0..self.slots.len()).filter(|&c| self.slots[c].observed.is_some()).collect::<Vec<_>>() {
-            self.call(candidate);
-        }
+        self.call_all();
     }
 
     pub fn test_again(&mut self, candidate: usize) {
@@ -345,6 +346,7 @@ impl State {
             return;
         }
         self.tell(Event::Source(source::Event::Done(Box::new(all))));
+        self.add_inputs();
         self.settle();
     }
 
@@ -390,11 +392,31 @@ impl State {
         }
     }
 
+    /// Adds inputs with values that only candidates which ended later compare with.
+    fn add_inputs(&mut self) {
+        let Ok(Some(inputs)) = &self.inputs else { return };
+        let known: Vec<&str> = self.spoken_of.iter().map(String::as_str).collect();
+        let bodies: Vec<&str> = self.candidates.iter().map(|c| c.text.as_str()).collect();
+        let more = self.task.more_inputs(&known, &bodies, inputs);
+        if !more.is_empty() {
+            self.inputs = Ok(Some(inputs.iter().cloned().chain(more).collect()));
+            self.spoken_of = self.candidates.iter().map(|c| c.text.clone()).collect();
+            self.call_all();
+        }
+    }
+
+    fn call_all(&mut self) {
+        for candidate in (0..self.slots.len()).filter(|&c| self.slots[c].observed.is_some()).collect::<Vec<_>>() {
+            self.call(candidate);
+        }
+    }
+
     /// The inputs of all calls. Values that candidates compare with are taken from what is written so far.
     fn inputs(&mut self) -> Option<Arc<[Input]>> {
         if self.inputs == Ok(None) {
             let bodies: Vec<&str> = self.candidates.iter().map(|c| c.text.as_str()).collect();
             self.inputs = self.task.inputs(&bodies).map(|inputs| Some(inputs.into())).map_err(drop);
+            self.spoken_of = bodies.into_iter().map(str::to_owned).collect();
         }
         self.inputs.clone().ok().flatten()
     }
