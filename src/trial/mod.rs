@@ -330,18 +330,17 @@ impl Runner {
         };
         let suite = others.iter().find(|(tests, _)| tests.is_suite());
         let others = suite.map_or(others, std::slice::from_ref);
-        let begun = Instant::now();
+        let (begun, mut taken) = (Instant::now(), Duration::ZERO);
         for (tests, label) in others {
-            if at.is_cancelled() || begun.elapsed() > trial.limits.wall {
+            // Runs without the candidate are made once, and count only where they take very long.
+            let is_late = taken > trial.limits.wall || begun.elapsed() > trial.limits.wall * PATIENCE_WITH_GROUPS;
+            if at.is_cancelled() || is_late {
                 break;
-            }
-            // Several files are those of the package, which need not have to do with the function.
-            if matches!(tests, Tests::Several(_)) {
-                continue;
             }
             let trial = Trial { tests: tests.clone(), ..trial.clone() };
             // Tests that cannot be run, or take too long, leave the pass as it is.
             let Ok(verdict) = self.compared(at, &trial, true, false) else { continue };
+            taken += Duration::from_millis(verdict.duration_ms);
             if is_of_code(&verdict) || verdict.status == Status::Tampered {
                 return verdict.of_other_tests(label);
             }

@@ -75,14 +75,15 @@ const MOST_SPARE: usize = 8;
 /// As many where all tests of the project follow them.
 const MOST_SPARE_BEFORE_ALL: usize = 3;
 
-/// Most further files of the package, which are tried last, together.
+/// Most further files of the package, which are tried last.
 const MOST_REST: usize = 6;
 
 /// The files that most likely test a function of a file in a project, in groups. The first group that is
 /// sensitive to the function decides. The first group has at most two files: one that calls the function
 /// directly or indirectly, and one that is named after its file; often they are the same. Each of the others
-/// is a group of its own. The last is the folder of all tests, if those that call the function can be
-/// identified, else further tests files of the package, the nearest first.
+/// is a group of its own, so that one which never calls the function says nothing for another. The last is
+/// the folder of all tests, if those that call the function can be identified; else the last ones are further
+/// tests files of the package, the nearest first.
 pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Vec<Vec<Found>> {
     let Some(search) = Search::new(language, marks, file) else { return Vec::new() };
     let mut rated = search.rated(function, "");
@@ -123,7 +124,7 @@ pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Ve
         groups.insert(1, vec![Found { path: search.root.join(folder), why: "all tests of its package".to_owned() }]);
     }
     let rest = search.suite().map_or_else(|| search.rest(&seen), |suite| vec![suite]);
-    groups.extend(Some(rest).filter(|rest| !rest.is_empty()));
+    groups.extend(rest.into_iter().map(|found| vec![found]));
     groups
 }
 
@@ -581,12 +582,14 @@ mod tests {
         // If the callers cannot be identified, tests inside of files that may lead to the function are tried.
         let marks = Marks { tells_callers: false, ..MARKS };
         let groups = super::find(Language::Python, marks, &root.join("src/pkg/passed.py"), "by_name");
-        let (last, first) = groups.split_last().unwrap();
-        let why: Vec<&str> = first.iter().flatten().map(|found| found.why.as_str()).collect();
+        let is_last = |group: &&Vec<Found>| group.iter().all(|found| found.why == "of its package");
+        let (last, first): (Vec<_>, Vec<_>) = groups.iter().partition(is_last);
+        let why: Vec<&str> = first.into_iter().flatten().map(|found| found.why.as_str()).collect();
         assert_eq!(why, ["the tests in the file itself", "loads passed.py"]);
-        // Further ones of the package come last, together.
-        assert!(last.len() == MOST_REST && last.iter().all(|found| found.why == "of its package"));
-        assert_eq!(last[0].path, root.join("tests/last_check.py"), "files of tests come first");
+        // Further ones of the package come last, each alone.
+        assert!(last.len() == MOST_REST && last.iter().all(|group| group.len() == 1));
+        assert!(groups.ends_with(&last.iter().copied().cloned().collect::<Vec<_>>()));
+        assert_eq!(last[0][0].path, root.join("tests/last_check.py"), "files of tests come first");
         // Where the files of a folder are one program, it comes before files of other folders.
         let marks = Marks { are_one_program: true, ..marks };
         let groups = super::find(Language::Python, marks, &root.join("src/pkg/numbers.py"), "g");

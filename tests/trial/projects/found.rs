@@ -177,3 +177,74 @@ fn a_go_function_beside_tests_of_their_own_package_is_tried() {
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", verdict.output);
     assert_eq!(judge(&code.replace("2 *", "3 *")).status, Status::Failed);
 }
+
+/// The verdict on a program by the tests that are usual for its `f`.
+fn usual(runner: &Runner, place: &Place, file: &str, program: &str) -> Verdict {
+    let target = target(place, file);
+    let (tests, _) = Tests::usual(&target, Tests::found(&target)).unwrap();
+    let (path, stub) = (Some(place.path().join(file)), Some(target.text.clone()));
+    place.judge(runner, &Trial { file: path, stub, ..trial(target.language, program, tests) })
+}
+
+/// A file of the package that never calls the function takes nothing from what another one says.
+#[test]
+fn an_idle_tests_file_hides_no_failure_of_another() {
+    let Some(runner) = node() else { return };
+    let code = "function f(text) {\n  if (text.length > 1 && text[0] === '0') throw new Error('zero');\n  return Number(text);\n}\n\
+        exports.one = (text) => f(text.slice(1));\nexports.two = (text) => text.split('.').map(f);\n";
+    let tests = |check: &str| {
+        format!(
+            "const test = require('node:test');\nconst assert = require('node:assert');\nconst u = require('./util');\ntest('t', () => {check});\n"
+        )
+    };
+    let (idle, one) =
+        (tests("assert.equal(typeof u.version, 'function')"), tests("assert.equal(u.comparator('>12'), 12)"));
+    let two =
+        tests("{ assert.deepEqual(u.version('1.20'), [1, 20]); assert.throws(() => u.version('01.2'), /zero/); }");
+    let place = Place::new(&[
+        ("package.json", "{\"name\":\"v\",\"scripts\":{\"test\":\"node --test test/\"}}"),
+        ("lib/parse.js", code),
+        ("lib/index.js", "const p = require('./parse');\nexports.Version = p.two;\nexports.Req = p.one;\n"),
+        (
+            "test/util.js",
+            "const { Version, Req } = require('../lib');\nexports.version = Version;\nexports.comparator = Req;\n",
+        ),
+        ("test/req.test.js", &one),
+        ("test/shape.test.js", &idle),
+        ("test/version.test.js", &two),
+    ]);
+    let judge = |program: &str| usual(&runner, &place, "lib/parse.js", program);
+    let verdict = judge(code);
+    assert_eq!(verdict.status, Status::Passed, "{verdict:?}");
+    assert_eq!(verdict.tests.as_deref().unwrap_or("req.test.js (of its package)"), "req.test.js (of its package)");
+    let verdict = judge(&code.replace("length > 1", "length > 2"));
+    let decided = verdict.tests.as_deref().unwrap_or_default();
+    assert_eq!((verdict.status, decided), (Status::Failed, "version.test.js (of its package)"), "{verdict:?}");
+}
+
+#[test]
+fn an_idle_rust_tests_file_hides_no_failure_of_another() {
+    let Some(runner) = runner(Language::Rust) else { return };
+    let code = "fn f(text: &str) -> Result<u64, String> {\n    if text.len() > 1 && text.starts_with('0') {\n        return Err(\"zero\".into());\n    }\n    \
+        text.parse().map_err(|_| \"digit\".into())\n}\n\npub struct Req(pub u64);\npub struct Version(pub u64);\n\n\
+        impl std::str::FromStr for Req {\n    type Err = String;\n    fn from_str(text: &str) -> Result<Self, String> {\n        f(text).map(Req)\n    }\n}\n\n\
+        impl std::str::FromStr for Version {\n    type Err = String;\n    fn from_str(text: &str) -> Result<Self, String> {\n        f(text).map(Version)\n    }\n}\n";
+    let util = "#![allow(dead_code)]\npub fn req(text: &str) -> u64 {\n    text.parse::<doubling::Req>().unwrap().0\n}\n\
+        pub fn wrong(text: &str) -> bool {\n    text.parse::<doubling::Version>().is_err()\n}\n";
+    let tests = |check: &str| format!("mod util;\n\n#[test]\nfn it() {{\n    {check}\n}}\n");
+    let (one, two) = (tests("assert_eq!(util::req(\"12\"), 12);"), tests("assert!(util::wrong(\"01\"));"));
+    let place = Place::new(&[
+        MANIFEST,
+        ("src/lib.rs", code),
+        ("tests/util/mod.rs", util),
+        ("tests/a_req.rs", &one),
+        ("tests/b_idle.rs", "#[test]\nfn idle() {\n    assert_eq!(doubling::Version(1).0, 1);\n}\n"),
+        ("tests/c_version.rs", &two),
+    ]);
+    let judge = |program: &str| usual(&runner, &place, "src/lib.rs", program);
+    let verdict = judge(code);
+    assert_eq!(verdict.status, Status::Passed, "{verdict:?}");
+    let verdict = judge(&code.replace("len() > 1", "len() > 2"));
+    let decided = verdict.tests.as_deref().unwrap_or_default();
+    assert_eq!((verdict.status, decided), (Status::Failed, "c_version.rs (of its package)"), "{verdict:?}");
+}
