@@ -7,7 +7,7 @@ use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
 use crate::place::{Place, trial};
-use crate::runner::{node, runner};
+use crate::runner::{has_pytest, node, runner};
 
 fn target(place: &Place, file: &str) -> Target {
     let spec = TargetSpec::parse(&format!("{}:f", place.path().join(file).display())).unwrap();
@@ -247,4 +247,58 @@ fn an_idle_rust_tests_file_hides_no_failure_of_another() {
     let verdict = judge(&code.replace("len() > 1", "len() > 2"));
     let decided = verdict.tests.as_deref().unwrap_or_default();
     assert_eq!((verdict.status, decided), (Status::Failed, "c_version.rs (of its package)"), "{verdict:?}");
+}
+
+/// Where the project's runner runs the examples of its modules, the file itself is a tests file: examples of
+/// the class, the module and other functions count if they call the function.
+#[test]
+fn examples_of_the_whole_file_count_where_the_runner_runs_them() {
+    let Some(runner) = runner(Language::Python) else { return };
+    if !has_pytest() {
+        return;
+    }
+    let class = "class Stack:\n    \"\"\"A stack.\n\n    >>> s = Stack()\n    >>> s.all = [1, 2]\n    >>> s.f()\n    2\n    \"\"\"\n\n    \
+        def f(self):\n        \"\"\"The last value.\"\"\"\n        return self.all.pop()\n";
+    let module = "\"\"\"Stacks.\n\n>>> Stack([1, 2]).f()\n2\n\"\"\"\n\n\nclass Stack:\n    def __init__(self, all):\n        self.all = all\n\n    \
+        def f(self):\n        return self.all.pop()\n";
+    let caller = "class Stack:\n    def __init__(self, all):\n        self.all = all\n\n    def f(self):\n        return self.all.pop()\n\n\n\
+        def last(values):\n    \"\"\"\n    >>> last([1, 2])\n    2\n    \"\"\"\n    return Stack(values).f()\n\n\n\
+        def other():\n    \"\"\"\n    >>> other()\n    'not what it gives'\n    \"\"\"\n";
+    let test = "from pkg import multi\n\n\ndef test_f():\n    stack = multi.Stack.__new__(multi.Stack)\n    stack.all = [1]\n    assert stack.f() == 1\n";
+    let settings = [
+        ("pytest.ini", "[pytest]\naddopts = --doctest-modules\n"),
+        ("tox.ini", "[testenv]\ncommands = pytest --doctest-modules {env_site_packages_dir}/pkg {tox_root}/tests\n"),
+        (
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\naddopts = \"--doctest-modules\"\ntestpaths = [\"pkg\", \"tests\"]\n",
+        ),
+    ];
+    for (code, setting) in [(class, settings[0]), (module, settings[1]), (caller, settings[2])] {
+        let files = [("setup.cfg", ""), ("pkg/__init__.py", ""), ("pkg/multi.py", code), ("tests/test_multi.py", test)];
+        let place = Place::new(&[&files[..], &[setting]].concat());
+        let target = Target::read(
+            &TargetSpec::parse(&format!("{}:Stack.f", place.path().join("pkg/multi.py").display())).unwrap(),
+        )
+        .unwrap();
+        let judge = |place: &Place, program: &str| {
+            let (tests, label) = Tests::usual(&target, Tests::found(&target)).unwrap();
+            let (file, stub) = (Some(place.path().join("pkg/multi.py")), Some(code.to_owned()));
+            let entry_point = Some("Stack.f".to_owned());
+            let trial = Trial { file, stub, entry_point, ..trial(Language::Python, program, tests) };
+            (place.judge(&runner, &trial), label)
+        };
+        let (verdict, label) = judge(&place, code);
+        assert!(verdict.has_passed() && label.starts_with("doctest + "), "{}: {verdict:?}", setting.0);
+        let wrong = code.replace("self.all.pop()", "self.all.pop(0)");
+        let (verdict, _) = judge(&place, &wrong);
+        assert_eq!(verdict.status, Status::Failed, "{}: {verdict:?}", setting.0);
+        assert!(verdict.message.contains("gave 1, expected 2"), "{}", verdict.message);
+    }
+    // The tests of this project do not run them.
+    let (name, text) = settings[2];
+    let only_tests = text.replace("\"pkg\", ", "");
+    let files = [(name, &*only_tests), ("pkg/__init__.py", ""), ("pkg/multi.py", class), ("tests/test_multi.py", test)];
+    let place = Place::new(&files);
+    let spec = TargetSpec::parse(&format!("{}:Stack.f", place.path().join("pkg/multi.py").display())).unwrap();
+    assert!(Tests::examples(&Target::read(&spec).unwrap()).is_err());
 }

@@ -6,6 +6,7 @@
 //! - A project that is not installed gets in its copy the data of an installation (`installed`).
 //! - Options of missing plugins that only measure, report or distribute tests are ignored
 //!   (`driver/ignored.py`).
+//! - Where settings have pytest run the examples of all modules, the file itself is one of the tests files.
 //! - The baseline's body records which tests call it, in child processes, too. Failing tests that never call
 //!   it are left out and named.
 //! - The driver defines for lone tests the names of the program that they use and do not import. Plain
@@ -22,6 +23,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::code::Target;
 use crate::files;
 use crate::language::Language;
 use crate::trial::language::row::{
@@ -40,23 +42,52 @@ pub const ROW: LanguageRow = LanguageRow {
     counts_calls: true,
     lay_out: |_, _| {},
     tests: Marks { about, named: named_by_settings, gathers, tells_callers: true, ..Marks::NONE },
-    examples: |target| {
-        let own = || Tests::of_examples(target.path.as_deref());
-        let none = || format!("the docstring of {} has no >>> examples", target.name);
-        target.has_doctests().then(|| (own(), target.has_telling_doctests())).ok_or_else(none)
-    },
+    examples,
     runs_examples,
     open: || Box::new(Python { tool: Lookup::new(&RECIPE), preferred: OnceLock::new(), chosen: Mutex::default() }),
 };
 
+/// The examples of a function. Where the tests of its project run the examples of its file, all of these.
+fn examples(target: &Target) -> Result<(Tests, bool), String> {
+    let path = target.path.as_deref();
+    let is_tests_file = target.text.contains(">>> ") && path.is_some_and(runs_all_examples);
+    if !(is_tests_file || target.has_doctests()) {
+        return Err(format!("the docstring of {} has no >>> examples", target.name));
+    }
+    Ok((Tests::of_examples(path), is_tests_file || target.has_telling_doctests()))
+}
+
 /// Returns true if settings or a `conftest.py` above the file speak of doctest.
 fn runs_examples(file: &Path) -> bool {
+    any_setting_above(file, |_, text| text.contains("doctest"))
+}
+
+/// Returns true if settings above the file have pytest run the examples of all modules, this one among them.
+fn runs_all_examples(file: &Path) -> bool {
+    let is_remark = |line: &str| line.trim_start().starts_with(['#', ';']);
+    any_setting_above(file, |inside, text| {
+        let folders = words_of_setting(text, "testpaths").unwrap_or_default();
+        let is_in = |folder: &String| {
+            let folder = folder.trim_start_matches("./").trim_end_matches('/').trim_start_matches('.');
+            glob::Pattern::new(folder).is_ok_and(|folder| inside.ancestors().any(|part| folder.matches_path(part)))
+        };
+        text.lines().any(|line| line.contains("--doctest-modules") && !is_remark(line))
+            && (folders.is_empty() || folders.iter().any(is_in))
+    })
+}
+
+/// Returns true if `is_it` holds for one of the files with settings above a file. It gets the path of the
+/// file from there, and the text.
+fn any_setting_above(file: &Path, is_it: impl Fn(&Path, &str) -> bool) -> bool {
     let Ok(file) = file.canonicalize() else { return false };
     let Some(folder) = file.parent() else { return false };
     let root = Project::folders(folder).map_or_else(|| folder.to_path_buf(), |(root, _)| root);
-    let folders = folder.ancestors().take_while(|folder| folder.starts_with(&root));
-    let mut files = folders.flat_map(|folder| SETTINGS.iter().chain(&["conftest.py"]).map(|name| folder.join(name)));
-    files.any(|file| files::text(&file, files::TEXT).is_ok_and(|text| text.contains("doctest")))
+    folder.ancestors().take_while(|folder| folder.starts_with(&root)).any(|folder| {
+        let inside = file.strip_prefix(folder).unwrap_or(&file);
+        let mut texts =
+            SETTINGS.iter().chain(&["conftest.py"]).map(|name| files::text(&folder.join(name), files::TEXT));
+        texts.any(|text| text.is_ok_and(|text| is_it(inside, &text)))
+    })
 }
 
 /// Returns true for a file of a folder of tests that holds some under another name. The package imports them.
@@ -245,19 +276,21 @@ const SETTINGS: &[&str] = &["pytest.ini", "pytest.toml", "pyproject.toml", "tox.
 
 /// Name patterns of tests files in pytest's settings in a folder.
 fn named_by_settings(folder: &Path) -> Vec<String> {
-    let value = |name: &&str| {
-        let text = files::text(&folder.join(name), files::TEXT).ok()?;
-        let mut lines = text.lines().skip_while(|line| !line.starts_with("python_files"));
-        let first = lines.next()?.split_once('=')?.1.to_owned();
-        // A value goes on until the next key or section.
-        let more = lines.take_while(|line| !line.contains('=') && !line.starts_with('['));
-        Some(more.fold(first, |value, line| value + "\n" + line))
-    };
-    let Some(value) = SETTINGS.iter().find_map(value) else {
-        return Vec::new();
-    };
-    let words = value.split(|c: char| c.is_whitespace() || "\"',[]".contains(c));
-    words.filter(|word| Path::new(word).extension().is_some_and(|ending| ending == "py")).map(str::to_owned).collect()
+    let mut texts = SETTINGS.iter().filter_map(|name| files::text(&folder.join(name), files::TEXT).ok());
+    let mut words = texts.find_map(|text| words_of_setting(&text, "python_files")).unwrap_or_default();
+    words.retain(|word| Path::new(word).extension().is_some_and(|ending| ending == "py"));
+    words
+}
+
+/// The words of the value of a key in pytest's settings.
+fn words_of_setting(text: &str, key: &str) -> Option<Vec<String>> {
+    let mut lines = text.lines().skip_while(|line| !line.starts_with(key));
+    let first = lines.next()?.split_once('=')?.1;
+    // A value goes on until the next key or section.
+    let more = lines.take_while(|line| !line.contains('=') && !line.starts_with('['));
+    let words = [first].into_iter().chain(more);
+    let words = words.flat_map(|line| line.split(|c: char| c.is_whitespace() || "\"',[]".contains(c)));
+    Some(words.filter(|word| !word.is_empty()).map(str::to_owned).collect())
 }
 
 #[cfg(test)]

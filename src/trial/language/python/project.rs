@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::installed::Distribution;
-use super::programs;
+use super::{programs, runs_all_examples};
 use crate::code::names;
 use crate::language::Language;
 use crate::sandbox::{Ended, Limits};
@@ -43,6 +43,8 @@ struct Request<'a> {
     function: Option<&'a str>,
     /// The text that holds the examples; `None` for a tests file.
     source: Option<&'a str>,
+    /// True if all of them count, and not the function's alone.
+    all_examples: bool,
     /// The file with the candidate, relative to the start folder, and the names in the user's text outside of
     /// the function.
     file: &'a Path,
@@ -192,6 +194,11 @@ struct PythonRuns<'a> {
 }
 
 impl PythonRuns<'_> {
+    /// The file with the function, where the user has it.
+    fn file_of_user(&self) -> PathBuf {
+        self.trial.file.clone().unwrap_or_else(|| self.project.root.join(&self.project.file))
+    }
+
     fn once(&self, of: Of, asked: RunRequest, limits: Limits) -> Result<Ran, TrialError> {
         let Self { at, project, trial, .. } = self;
         let (nonce, copy) = (nonce()?, of.copy());
@@ -218,6 +225,7 @@ impl PythonRuns<'_> {
             only: asked.only,
             function: trial.entry_point.as_deref(),
             source: (tests == project.file).then_some(trial.own_text()),
+            all_examples: tests == project.file && runs_all_examples(&self.file_of_user()),
             file: &file,
             own_names: &self.own_names,
             lone: project.lone.is_some(),

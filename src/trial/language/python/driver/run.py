@@ -229,15 +229,17 @@ class Run:
 
 
 def docstring(source, function):
-    """The docstring of a function in a module's text, and the line it begins on."""
-    body, node = ast.parse(source).body, None
-    for part in function.split("."):
+    """The docstring of a function or class in a module's text, or of the module for no name, and the line it begins on.
+    Of what is not there `None`."""
+    node = ast.parse(source)
+    body = node.body
+    for part in filter(None, function.split(".")):
         nodes = [n for n in body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and n.name == part]
         if not nodes:
             return None, 0
         node = nodes[-1]
         body = node.body
-    return ast.get_docstring(node, clean=False), node.lineno
+    return ast.get_docstring(node, clean=False) or "", getattr(node, "lineno", 0)
 
 
 def settings_above(path, top):
@@ -542,16 +544,20 @@ def words_of_example(failure):
 
 
 def is_asked(run, test):
-    """True if these are examples of the function under test; they are taken from the user's text."""
+    """True if these examples count: those of the function under test, or all of its file where its project runs them. They
+    are taken from the user's text."""
     import doctest
     function, source = run.function, run.request["source"]
     if source is None or function is None:
         return True
-    if test.name != function and not test.name.endswith("." + function):
+    if run.request["all_examples"]:
+        function = test.name[len(test.globs["__name__"]) + 1:]
+    elif test.name != function and not test.name.endswith("." + function):
         return False
     text, first = docstring(source, function)
-    test.examples, test.lineno = doctest.DocTestParser().get_examples(text or "", test.name), first
-    return True
+    if text is not None or not run.request["all_examples"]:
+        test.examples, test.lineno = doctest.DocTestParser().get_examples(text or "", test.name), first
+    return bool(test.examples)
 
 
 def example_runner(run):
