@@ -195,3 +195,19 @@ fn tests_beside_a_file_without_a_project_are_found_and_open_stubs_left_out() {
     let verdict = judge(&code.replace("return helper.twice(x)", "return x"));
     assert!(verdict.status == Status::Failed && verdict.message.contains("test_f"), "{}", verdict.message);
 }
+
+/// Whenever it was named: a look at the first Python in PATH may have begun before.
+#[test]
+fn the_python_that_was_named_runs_tests_without_a_project() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let code = "def f(x):\n    return 2 * x\n";
+    let test = "from calc import f\n\n\ndef test_f():\n    assert f(2) == 4\n";
+    let place = Place::new(&[("pytest.ini", ""), ("calc.py", code), ("test_calc.py", test)]);
+    let (program, _) = runner.tool(Language::Python, place.path()).unwrap();
+    let runner = runner.with_python(Some(&program));
+    let (file, stub) = (Some(place.path().join("calc.py")), Some(code.to_owned()));
+    let tests = place.tests("calc.py", "test_calc.py");
+    let verdict = place.judge(&runner, &Trial { file, stub, ..trial(Language::Python, code, tests) });
+    let interpreter = verdict.interpreter.unwrap_or_default();
+    assert!(verdict.status == Status::Passed && interpreter.contains("as you said"), "{interpreter}");
+}

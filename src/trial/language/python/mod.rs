@@ -129,9 +129,13 @@ struct Python {
     tool: Lookup,
     /// The Python that the user has named.
     preferred: OnceLock<PathBuf>,
-    /// Chosen interpreters by the folder of the package. An empty path stands for code without a project.
-    chosen: Mutex<HashMap<PathBuf, Arc<Chosen>>>,
+    /// Chosen interpreters.
+    chosen: Mutex<HashMap<Asker, Arc<Chosen>>>,
 }
+
+/// The Python that the user had named, and the folder of the package. An empty path stands for code without a
+/// project.
+type Asker = (Option<PathBuf>, PathBuf);
 
 /// A Python, and the programs compiled for it.
 #[derive(Debug)]
@@ -149,12 +153,14 @@ impl Python {
     /// PATH.
     fn choose(&self, folder: Option<&Path>) -> Result<Arc<Chosen>, TrialError> {
         let project = folder.and_then(Project::folders);
-        let key = project.as_ref().map(|(_, package)| package.clone()).unwrap_or_default();
+        let preferred = self.preferred.get();
+        // The first look begins on a thread of its own, perhaps before the user's word is known.
+        let key = (preferred.cloned(), project.as_ref().map(|(_, package)| package.clone()).unwrap_or_default());
         let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = chosen.get(&key) {
             return Ok(Arc::clone(known));
         }
-        let mut tool = if let Some(program) = self.preferred.get() {
+        let mut tool = if let Some(program) = preferred {
             named(program)?
         } else {
             let own = environment::interpreters(project.as_ref().map(|(root, package)| (&**package, &**root)));
