@@ -411,3 +411,29 @@ fn threads_of_tests_learn_how_much_memory_they_use() {
     let verdict = judge(&runner, &place, RIGHT);
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "5 tests"), "{}", verdict.output);
 }
+
+/// No argument of a program can hold a NUL.
+#[test]
+fn titles_may_hold_a_nul() {
+    let Some(runner) = node() else { return };
+    for (script, words) in [
+        ("mocha", ""),
+        ("vitest", "import { it } from 'vitest';\n"),
+        ("node --test", "import { it } from 'node:test';\n"),
+    ] {
+        let program = script.split(' ').next().expect("a program");
+        if !has(program, &["--version"], program) {
+            continue;
+        }
+        let head = "import assert from 'node:assert';\nimport { f } from '../src/f.js';\n";
+        let tests = format!(
+            "{head}{words}it('doubles', () => assert.equal(f(3), 6));\nit('is \\0 broken', () => {{ throw new Error('no server'); }});\n"
+        );
+        let settings = PACKAGE.1.replace("node --test", script);
+        let place = Place::new(&[("package.json", &settings), HELPER, ("src/f.js", STUB), ("test/f.test.js", &tests)]);
+        let tests = place.tests("src/f.js", "test/f.test.js");
+        let stub = Some(STUB.to_owned());
+        let verdict = place.judge(&runner, &Trial { stub, ..trial(Language::JavaScript, RIGHT, tests) });
+        assert!(verdict.has_passed() && verdict.message.starts_with("1 test (left out"), "{script}: {verdict:?}");
+    }
+}
