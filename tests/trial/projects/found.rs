@@ -7,7 +7,7 @@ use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
 use crate::place::{Place, trial};
-use crate::runner::{has_pytest, node, runner};
+use crate::runner::{has, has_pytest, node, runner};
 
 fn target(place: &Place, file: &str) -> Target {
     let spec = TargetSpec::parse(&format!("{}:f", place.path().join(file).display())).unwrap();
@@ -301,4 +301,33 @@ fn examples_of_the_whole_file_count_where_the_runner_runs_them() {
     let place = Place::new(&files);
     let spec = TargetSpec::parse(&format!("{}:Stack.f", place.path().join("pkg/multi.py").display())).unwrap();
     assert!(Tests::examples(&Target::read(&spec).unwrap()).is_err());
+}
+
+/// A file that the runner's own settings leave out is no tests file, and one of that kind decides nothing.
+#[test]
+fn files_that_vitest_does_not_run_decide_nothing() {
+    let Some(runner) = node().filter(|_| has("vitest", &["--version"], "vitest")) else { return };
+    let code = "export function add(a, b) {\n  return f(a, b);\n}\nfunction f(a, b) {\n  return a + b;\n}\nexport const name = 'add';\n";
+    let tests = |load: &str, check: &str| {
+        format!("import {{ expect, test }} from 'vitest';\n{load}test('t', () => {{ {check} }});\n")
+    };
+    let load = "import * as m from '../src/add.js';\n";
+    let (stray, named) = (tests("", "expect(1).toBe(1);"), tests(load, "expect(m.name).toBe('add');"));
+    let sum = tests(load, "expect(m['add'](1, 2)).toBe(3);");
+    let place = Place::new(&[
+        ("package.json", "{\"name\":\"inc\",\"type\":\"module\",\"scripts\":{\"test\":\"vitest run\"}}"),
+        ("vitest.config.js", "export default { test: { include: ['tests/**/*.test.js'] } };\n"),
+        ("src/add.js", code),
+        ("scripts/a_stray.test.js", &stray),
+        ("tests/add.test.js", &named),
+        ("tests/zsum.test.js", &sum),
+    ]);
+    let verdict = usual(&runner, &place, "src/add.js", code);
+    let decided = verdict.tests.as_deref().unwrap_or_default();
+    assert_eq!((verdict.status, decided), (Status::Passed, "zsum.test.js (of its package)"), "{verdict:?}");
+    let tests = place.tests("src/add.js", "scripts/a_stray.test.js");
+    let trial = Trial { stub: Some(code.to_owned()), ..trial(Language::JavaScript, code, tests) };
+    let verdict = place.judge(&runner, &trial);
+    let said = "by its settings vitest does not run scripts/a_stray.test.js";
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::NotRun, said), "{}", verdict.output);
 }

@@ -190,6 +190,10 @@ pub fn run(
         Ok(found) => found,
         Err(failure) => return Ok(Verdict::unreached(trial.entry_point.as_deref(), failure.as_deref())),
     };
+    if is_passed_over(plan.row.name, &evidence) {
+        let tests = project.tests.as_deref().unwrap_or(Path::new("")).display();
+        return Ok(Verdict::not_run(&format!("by its settings {} does not run {tests}", plan.row.name)));
+    }
     // Packages of a workspace are loaded as what they were built into.
     let is_unbuilt = |said: &str| said.contains("Failed to resolve entry for package");
     let advice = |said: &str| if is_unbuilt(said) { " (build that package first, as for your own runner)" } else { "" };
@@ -215,6 +219,18 @@ pub fn run(
         _ => evidence,
     };
     Ok(decide(&evidence, &limits)?.by(if plan.row.name == "node" { "node:test" } else { plan.row.name }))
+}
+
+/// Returns true if a runner did not take the file that it was given for a tests file. Older versions of
+/// vitest end without a report then.
+fn is_passed_over(runner: &str, evidence: &Evidence) -> bool {
+    let said = || evidence.run.output.lines().any(|line| line == "No test files found, exiting with code 0");
+    let is_empty = match &evidence.report {
+        Report::Tests { tests, .. } => tests.is_empty() && evidence.complaint.is_none(),
+        Report::Missing => said(),
+        _ => false,
+    };
+    ["vitest", "jest"].contains(&runner) && evidence.run.ended == Ended::Exited(0) && is_empty
 }
 
 #[derive(Serialize)]
