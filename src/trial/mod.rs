@@ -390,10 +390,28 @@ impl Runner {
         let verdict = verdict.marked(&marks::of(trial)).despite(&unheard);
         let verdict = if is_held { self.checks.hold(&held, verdict, &trials)? } else { verdict };
         let verdict = verdict.beside_unheard(hit.is_some() || !unheard.is_empty());
+        let verdict = self.with_reason(trial, verdict);
         Ok(match hit {
             Some(hit) => verdict.beside_limit(&hit),
             None => verdict,
         })
+    }
+
+    /// The verdict of tests that were run and say nothing, with the reason that their language knows.
+    fn with_reason(&self, trial: &Trial, verdict: Verdict) -> Verdict {
+        let has_run = verdict.status == Status::NotRun && !verdict.assurance.runner.is_empty();
+        let each = match &trial.tests {
+            Tests::Several(all) => &all[..],
+            tests => std::slice::from_ref(tests),
+        };
+        let why = |tests: &Tests| match tests {
+            Tests::Project(project) => self.language(trial.language).why_idle(project),
+            _ => None,
+        };
+        match each.iter().filter(|_| has_run).find_map(why) {
+            Some(why) => Verdict { message: format!("{}; {why}", verdict.message), ..verdict },
+            None => verdict,
+        }
     }
 
     /// The cache file for runs of projects' tests with a program that holds nothing of a candidate's.

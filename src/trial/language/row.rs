@@ -119,6 +119,11 @@ pub trait TrialLanguage: Debug + Send + Sync {
     /// Runs a tests file of a project in a copy of it.
     fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError>;
 
+    /// A sentence that says why tests of a project may not run the candidate, though they load.
+    fn why_idle(&self, _project: &Project) -> Option<String> {
+        None
+    }
+
     /// Calls the function of the trial's program on the inputs, in a copy of the project.
     fn observe(
         &self,

@@ -2,9 +2,9 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use super::imports::imported;
+use super::imports::{imported, relative_to};
 use super::list::list;
 use super::{Project, lone, top};
 use crate::code::{self, names};
@@ -428,14 +428,7 @@ fn loads(text: &str, from: &Path, file: &Path) -> bool {
     let is_of_folder = file.file_stem().and_then(|stem| stem.to_str()).is_some_and(Project::is_of_folder);
     let folder = file.parent().filter(|_| is_of_folder);
     text.split(['\'', '"', '`']).filter(|part| part.starts_with('.')).any(|part| {
-        let mut path = from.parent().unwrap_or(Path::new("")).to_path_buf();
-        for part in Path::new(part).components() {
-            match part {
-                Component::ParentDir => drop(path.pop()),
-                Component::Normal(part) => path.push(part),
-                _ => {}
-            }
-        }
+        let path = relative_to(from, part);
         path == file || path == file.with_extension("") || Some(path.as_path()) == folder
     })
 }

@@ -1,6 +1,27 @@
 //! The names that a source file imports, in any of the languages. To find files, all words of the statement
 //! will do.
 
+use std::path::{Component, Path, PathBuf};
+
+/// The path that is meant by one which is relative to a file.
+pub fn relative_to(file: &Path, path: &str) -> PathBuf {
+    let mut meant = file.parent().unwrap_or(Path::new("")).to_path_buf();
+    for part in Path::new(path).components() {
+        match part {
+            Component::ParentDir => drop(meant.pop()),
+            Component::Normal(part) => meant.push(part),
+            _ => {}
+        }
+    }
+    meant
+}
+
+/// The quoted paths in the import statements of a text that are relative to its file.
+pub fn imported_paths(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.lines().filter(|line| loads(line) || line.contains(" from "));
+    lines.flat_map(|line| line.split(['\'', '"', '`']).skip(1).step_by(2)).filter(|part| part.starts_with('.'))
+}
+
 /// The words of the import statements of a text.
 pub fn imported(text: &str) -> Vec<String> {
     let mut words = Vec::new();

@@ -331,3 +331,23 @@ fn files_that_vitest_does_not_run_decide_nothing() {
     let said = "by its settings vitest does not run scripts/a_stray.test.js";
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::NotRun, said), "{}", verdict.output);
 }
+
+#[test]
+fn tests_that_load_what_a_script_makes_of_the_code_say_so() {
+    let Some(runner) = node() else { return };
+    let manifest = "{\"name\":\"bld\",\"type\":\"module\",\"main\":\"build/lib/index.js\",\
+        \"scripts\":{\"pretest\":\"rimraf build && tsc\",\"test\":\"node --test\"}}";
+    let tests = "import assert from 'node:assert';\nimport test from 'node:test';\nimport { f } from '../build/lib/index.js';\n\
+        test('doubles', () => assert.equal(f(1), 2));\n";
+    let code = "export function f(x) {\n  return 2 * x;\n}\n";
+    let files = [("package.json", manifest), ("lib/index.js", code), ("test/f.test.js", tests)];
+    let said = "f.test.js loads build/lib/index.js, which the script `pretest` makes of the code and a trial does not make anew: \
+        give --test-command 'npm test'";
+    for built in [Some(("build/lib/index.js", code)), None] {
+        let all: Vec<_> = files.into_iter().chain(built).collect();
+        let place = Place::new(&all);
+        let verdict = usual(&runner, &place, "lib/index.js", code);
+        assert_eq!(verdict.status, Status::NotRun, "{verdict:?}");
+        assert!(verdict.message.contains(said), "{}", verdict.message);
+    }
+}

@@ -11,11 +11,13 @@
 //!   else all, and never fetches anything.
 //! - Types are removed by the runner, by tsx, ts-node and others of the project (`types`), else by node.
 //! - Calls on inputs (`observe`) are made by node, whatever runs the tests.
+//! - Tests that say nothing may load what a script makes of the code, which no trial does (`made`).
 //! - Calls are not counted. Tests that fail with a candidate as without it are run with a body that ends the
 //!   process, and with one that returns an unexpected value. They are left out if they end as before both
 //!   times.
 
 mod junit;
+mod made;
 mod mocharc;
 mod observe;
 mod project;
@@ -189,6 +191,10 @@ impl TrialLanguage for JavaScript {
     fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
         let cache = self.baseline_cache(at, trial, project).filter(|_| trial.has_own_text());
         project::run(at, (&self.0, cache.as_ref()), trial, project)
+    }
+
+    fn why_idle(&self, project: &Project) -> Option<String> {
+        made::loaded(project)
     }
 
     fn observe(
