@@ -351,3 +351,25 @@ fn tests_that_load_what_a_script_makes_of_the_code_say_so() {
         assert!(verdict.message.contains(said), "{}", verdict.message);
     }
 }
+
+#[test]
+fn tests_for_jasmine_are_not_taken_for_those_of_another_runner() {
+    let Some(runner) = node() else { return };
+    let place = Place::new(&[
+        (
+            "package.json",
+            "{\"name\":\"j\",\"scripts\":{\"test\":\"jasmine 'spec/*.js'\"},\"devDependencies\":{\"jasmine\":\"6\"}}",
+        ),
+        ("src/f.js", "exports.f = f;\nfunction f(x) {\n  return 2 * x;\n}\n"),
+        (
+            "spec/f.spec.js",
+            "const { f } = require('../src/f');\ndescribe('f', () => it('doubles', () => expect(f(1)).toBe(2)));\n",
+        ),
+        ("node_modules/.bin/jasmine", ""),
+    ]);
+    let target = target(&place, "src/f.js");
+    let (tests, _) = Tests::usual(&target, Tests::found(&target)).unwrap();
+    let error = runner.check(Language::JavaScript, target.path.as_deref(), &tests).unwrap_err().to_string();
+    assert!(error.contains("the tests are for jasmine"), "{error}");
+    assert!(error.contains("give --test-command 'node_modules/.bin/jasmine spec/f.spec.js'"), "{error}");
+}

@@ -155,8 +155,10 @@ pub const ROWS: &[RunnerRow] = &[
     },
 ];
 
-/// Test runners that are not supported.
+/// Test runners that are not supported, by the modules that their tests import.
 const OTHERS: &[&str] = &["ava", "tap", "jasmine", "qunit"];
+/// Those of them whose tests need not import anything.
+const OTHERS_WITH_GLOBALS: &[&str] = &["jasmine", "qunit"];
 
 /// Packages that replace how node loads modules and exits, so that the end of a script cannot be judged.
 const REPLACING: &[&str] = &["esm"];
@@ -385,10 +387,11 @@ fn row(
         row.imports.iter().any(|name| imports().any(|line| stands_in(line, name)))
     };
     let started = |row: &&RunnerRow| commands.iter().any(|command| script::starts(command, row.name));
-    let installed = |row: &&RunnerRow| {
-        let has = |manifest: &Value, part: &str| manifest[part].get(row.name).is_some();
+    let has = |name: &str| {
+        let has = |manifest: &Value, part: &str| manifest[part].get(name).is_some();
         manifests.iter().any(|manifest| ["devDependencies", "dependencies"].iter().any(|part| has(manifest, part)))
     };
+    let installed = |row: &&RunnerRow| has(row.name);
     let by = |test: &dyn Fn(&&RunnerRow) -> bool| ROWS.iter().find(test);
     let marked = |row: &&RunnerRow| row.marks.iter().any(|mark| tests.contains(mark));
     let is_runtime_started = |row: &&RunnerRow| row.runtime.is_some() && started(row);
@@ -413,7 +416,18 @@ fn row(
     }
     let is_set_up =
         |row: &&RunnerRow| row.runtime.is_some_and(|runtime| runtime.files.iter().any(|name| has_file(name)));
-    Ok(by(&started).or_else(|| by(&installed)).or_else(|| by(&is_set_up)))
+    let refuse = |is_meant: &dyn Fn(&str) -> bool| {
+        OTHERS_WITH_GLOBALS.iter().find(|name| is_meant(name)).map_or(Ok(()), |name| Err(*name))
+    };
+    if let Some(row) = by(&started) {
+        return Ok(Some(row));
+    }
+    refuse(&|name| commands.iter().any(|command| script::starts(command, name)))?;
+    if let Some(row) = by(&installed) {
+        return Ok(Some(row));
+    }
+    refuse(&has)?;
+    Ok(by(&is_set_up))
 }
 
 /// The runner whose globals the tests use and the program does not define. The one with most such words wins;
@@ -544,6 +558,10 @@ mod tests {
             assert_eq!(find(tests, script, more, &[]).unwrap().map_or("", |row| row.name), name, "{script}");
         }
         assert_eq!(find("const test = require('ava')", "ava test/*.js", both, &[]).unwrap_err(), "ava");
+        let jasmine = r#""devDependencies":{"jasmine":"6"}"#;
+        for (script, more) in [("jasmine 'spec/*.js'", both), ("nyc npm run spec", jasmine)] {
+            assert_eq!(find("it('a', () => expect(f()))", script, more, &[]).unwrap_err(), "jasmine", "{script}");
+        }
         let lock = &["bun.lock"][..];
         for (tests, script, more, files, name) in [
             ("import { test } from \"bun:test\"", "jest", both, &[][..], "bun"),
