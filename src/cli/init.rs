@@ -128,12 +128,14 @@ impl Sources {
         !self.tests.contains(path) && !is_of_tests(language, inside) && !is_packed && !is_built()
     }
 
-    /// Functions that may have tests, the likeliest first: those that tests files mention, finished ones whose
-    /// name is unique in the project before others; then the first ones of the other files.
+    /// Functions that may have tests, the likeliest first: those that tests files call, of files that hold the
+    /// project's own code, finished ones whose name is unique in the project before others; then those that
+    /// tests files only mention, and the first ones of the other files.
     fn samples(&self, language: Language) -> Vec<TargetSpec> {
         let of_language = || self.files.iter().filter(|(of, ..)| of.is_kin(language));
-        let tests = of_language().filter(|(_, path, _)| self.tests.contains(path));
-        let spoken_of: HashSet<String> = tests.flat_map(|(of, _, text)| code::names(*of, text)).collect();
+        let tests = || of_language().filter(|(_, path, _)| self.tests.contains(path));
+        let spoken_of: HashSet<String> = tests().flat_map(|(of, _, text)| code::names(*of, text)).collect();
+        let called: HashSet<&str> = tests().flat_map(|(_, _, text)| names_in_calls(text)).collect();
         let own = of_language().filter(|(of, path, text)| *of == language && self.is_code(language, path, text));
         let functions: Vec<(&Path, FunctionName)> = own
             .flat_map(|(of, path, text)| {
@@ -146,17 +148,20 @@ impl Sources {
         for (_, function) in &functions {
             *times.entry(last(&function.name)).or_default() += 1;
         }
-        let is_called = |name: &str| spoken_of.contains(&last(name)) && !name.ends_with("__") && last(name) != "main";
-        let worth = |FunctionName { name, finished, .. }: &FunctionName| {
-            let is_called = is_called(name);
+        let is_meant = |name: &str| spoken_of.contains(&last(name)) && !name.ends_with("__") && last(name) != "main";
+        let worth = |path: &Path, FunctionName { name, finished, .. }: &FunctionName| {
+            let is_meant = is_meant(name);
+            let is_called = is_meant && called.contains(&*last(name));
+            let is_product = is_called && !is_aside(path.strip_prefix(&self.root).unwrap_or(path));
             // The others in the order of their files, whose own tests stand last.
-            (is_called, is_called && *finished, is_called && times.get(&last(name)) == Some(&1))
+            let is_unique = is_meant && times.get(&last(name)) == Some(&1);
+            (is_product, is_called, is_meant, is_meant && *finished, is_unique)
         };
         let mut functions: Vec<_> =
-            functions.into_iter().map(|(path, function)| (worth(&function), path, function)).collect();
+            functions.into_iter().map(|(path, function)| (worth(path, &function), path, function)).collect();
         functions.sort_by_key(|(worth, ..)| Reverse(*worth));
         let mut seen: HashSet<&Path> = HashSet::new();
-        functions.retain(|((is_called, ..), path, _)| *is_called || seen.insert(path));
+        functions.retain(|((_, _, is_meant, ..), path, _)| *is_meant || seen.insert(path));
         let spec = |(_, path, function): (_, &Path, FunctionName)| TargetSpec {
             path: path.to_path_buf(),
             place: Place::Function(function.name),
@@ -168,6 +173,31 @@ impl Sources {
 fn heading(language: Language, sources: &Sources) -> String {
     let tests = sources.tests.iter().filter(|path| Language::of_path(path) == Some(language)).count();
     format!("\n{} ({}, {tests} of tests)\n", language.title(), number(sources.count(language), "file"))
+}
+
+/// Folders beside the code of a project.
+const ASIDE: &[&str] = &[
+    "bench", "benches", "benchmark", "benchmarks", "scripts", "script", "examples", "example", "docs", "doc", "tools",
+    "website", "demo", "e2e", "perf",
+];
+
+/// Returns true if a file is not what a project is for, by its path: benchmarks, scripts, helpers of tests.
+fn is_aside(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut parts = name.split(['.', '_', '-']).map(str::to_lowercase);
+    let mut folders = path.iter().rev().skip(1).filter_map(|part| part.to_str());
+    parts.any(|part| ["bench", "benchmark", "test", "tests", "testing", "testutil"].contains(&&*part))
+        || folders.any(|folder| ASIDE.contains(&folder) || Project::is_of_tests(folder))
+}
+
+/// The names that stand before an opening bracket.
+fn names_in_calls(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('(').map(|(at, _)| {
+        let head = &text[..at];
+        let begin = head.rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));
+        let begin = begin.map_or(0, |begin| begin + head[begin..].chars().next().map_or(1, char::len_utf8));
+        &head[begin..]
+    })
 }
 
 /// The setup found for a language, and true if its tests can be run.
@@ -247,4 +277,33 @@ pub fn put_first(path: &Path, text: &str) -> Result<(), Failure> {
         read => read.map_err(failed)?,
     };
     files::replace(path, failed, |file| file.write_all([text, &before].concat().as_bytes()).map_err(failed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_of_the_code_that_tests_call_come_before_others() {
+        let tests = "const m = require('../src/many');\nit('works', () => m.parse('a') === m.events && helper(1) && measure());\n";
+        let function = |name: &str| format!("function {name}(x) {{\n  return x;\n}}\n");
+        let files = [
+            ("benchmarks/measure.js", function("measure")),
+            ("src/a_table.js", function("events")),
+            ("src/many.bench.js", function("measure")),
+            ("src/many.js", function("parse")),
+            ("test/util.js", function("helper")),
+            ("test/many.test.js", tests.to_owned()),
+        ];
+        let files = files.map(|(path, text)| (Language::JavaScript, Path::new("/p").join(path), text));
+        let tests = HashSet::from([PathBuf::from("/p/test/many.test.js")]);
+        let sources = Sources { root: PathBuf::from("/p"), files: files.to_vec(), tests };
+        let samples = sources.samples(Language::JavaScript);
+        let first = samples.first().map(|spec| (spec.path.clone(), spec.place.clone()));
+        assert_eq!(first, Some((PathBuf::from("/p/src/many.js"), Place::Function("parse".to_owned()))));
+        let files: Vec<&Path> = samples.iter().map(|spec| spec.path.strip_prefix("/p").unwrap()).collect();
+        let events = files.iter().position(|path| *path == Path::new("src/a_table.js"));
+        let measure = files.iter().position(|path| *path == Path::new("benchmarks/measure.js"));
+        assert!(measure < events, "tests name it and do not call it: {files:?}");
+    }
 }
