@@ -95,7 +95,13 @@ impl Agreement {
 
     /// True if some call of a candidate returned: else the inputs tell nothing.
     pub fn tells(&self) -> bool {
-        self.standings.iter().any(|standing| standing.returns)
+        self.standings.iter().any(|standing| standing.returns) && !self.is_unsteady()
+    }
+
+    /// Returns true if no call gives one result twice.
+    fn is_unsteady(&self) -> bool {
+        let mut all = self.witnesses.iter().flat_map(|witness| &witness.observed).peekable();
+        all.peek().is_some() && all.all(|observed| observed.is_unsteady)
     }
 
     /// Returns true if all that were called do the same, as far as that can be compared.
@@ -134,6 +140,7 @@ impl Agreement {
             // Values of the wrong kind, names that are not there.
             let is_made = all().any(|observed| !matches!(observed.effect, Effect::Unknown | Effect::Unloaded));
             return match (is_broken, is_made) {
+                _ if self.is_unsteady() => "each call gives another result each time",
                 (true, _) => "none can be run",
                 (false, true) => "no call returned",
                 (false, false) => "no call could be made",
@@ -279,6 +286,10 @@ mod tests {
         };
         let all = [witness(0, "aaaa"), witness(1, "bbab"), witness(2, "aaba")];
         assert_eq!(Agreement::of(inputs.into(), all.to_vec()).differing(), [0, 2, 1, 3]);
+        let mut unsteady = witness(0, "ab");
+        unsteady.observed.iter_mut().for_each(|observed| observed.is_unsteady = true);
+        let random = Agreement::of(["1", "2"].map(input).to_vec().into(), vec![unsteady]);
+        assert_eq!((random.tells(), random.words().as_str()), (false, "each call gives another result each time"));
         // Calls that all give one thing tell little.
         let inputs: Vec<Input> = ["1", "12"].map(input).into();
         let same = Agreement::of(inputs.clone().into(), vec![witness(0, "aa"), witness(1, "aa")]);

@@ -80,7 +80,9 @@ impl Literals {
                         }
                     }
                     Word::Name(name) => {
-                        if let Some((kind, from)) = kind_of_method(name).filter(|_| is_mark(1, '.')).zip(owner(2)) {
+                        let is_called = all.get(at + 1).is_some_and(|word| word.is('('));
+                        let kind = kind_of_method(name).filter(|_| is_called && is_mark(1, '.'));
+                        if let Some((kind, from)) = kind.zip(owner(2)) {
                             kinds.entry(from.to_owned()).or_insert(kind);
                         }
                         if let Ok(number) = name.replace('_', "").parse::<i64>() {
@@ -90,8 +92,9 @@ impl Literals {
                                 numbers.add(body, number);
                             }
                         } else if language.is_kin(Language::JavaScript) && is_mark(1, '.') {
-                            let is_called = all.get(at + 1).is_some_and(|word| word.is('('));
-                            if let Some(from) = owner(2).filter(|_| !is_called && !NO_FIELDS.contains(&&**name)) {
+                            // `name?.field`
+                            let from = if is_mark(2, '?') { owner(3) } else { owner(2) };
+                            if let Some(from) = from.filter(|_| !is_called && !NO_FIELDS.contains(&&**name)) {
                                 fields.entry(from.to_owned()).or_default().add(body, name.clone());
                             }
                         }
@@ -296,7 +299,7 @@ mod tests {
         assert!(all.contains(&"[{\"total\": 2}]".to_owned()), "{all:?}");
         assert!(!values(Language::Python, &[body], "orders", list(), false).iter().any(|text| text.contains("total")));
         let all =
-            values(Language::JavaScript, &["  return user.age > 17 && user.tags.map(f);\n"], "user", Kind::Int, true);
+            values(Language::JavaScript, &["  return user?.age > 17 && user.tags.map(f);\n"], "user", Kind::Int, true);
         assert!(all[0].contains("\"age\": ") && all[0].contains("\"tags\": ["), "{all:?}");
     }
 }

@@ -226,6 +226,7 @@ pub(super) fn none_picked(job: &Job, report: &Report) -> String {
     match broken {
         _ if is_tested(job, report) => "no candidate passed".to_owned(),
         Some(why) => why,
+        None if report.candidates.iter().all(|c| c.text.trim().is_empty()) => "each candidate is empty".to_owned(),
         None => "no candidate was finished".to_owned(),
     }
 }

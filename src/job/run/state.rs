@@ -540,11 +540,12 @@ impl State {
         self.task.is_decided_by_tests(&mut self.candidates.iter().map(|c| &c.verdict))
     }
 
-    /// Returns true if nothing is known against a candidate where no tests decide: it can be loaded, and no test
-    /// fails with it.
+    /// Returns true if nothing is known against a candidate where no tests decide: it is not empty, can be loaded,
+    /// and no test fails with it.
     fn stands(&self, candidate: usize) -> bool {
         let origin = self.slots[candidate].origin.unwrap_or(candidate);
-        !self.is_broken_code(candidate) && self.candidates[origin].verdict.status == Status::NotRun
+        let is_empty = self.candidates[origin].text.trim().is_empty();
+        !is_empty && !self.is_broken_code(candidate) && self.candidates[origin].verdict.status == Status::NotRun
     }
 
     /// Returns true if a candidate without marks has passed.

@@ -80,7 +80,8 @@ impl State {
         let loads = |c: usize| run.standing(c).is_none_or(|standing| !standing.is_broken);
         let fits = |&c: &usize| {
             let is_good = if self.is_judged(c) { run.testing(c).passed() } else { loads(c) };
-            is_good && run.candidates[c].is_whole() && self.unmet(c).is_none()
+            let is_there = run.candidates[c].is_whole() && !run.candidates[c].text.trim().is_empty();
+            is_good && is_there && self.unmet(c).is_none()
         };
         // Candidates that the user has made come last.
         let pick = run.in_order().into_iter().chain(0..run.candidates.len()).find(fits);
