@@ -3,9 +3,9 @@
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::args::{ConsentArgs, FunctionFlags, TestArgs, token_ids};
@@ -17,14 +17,17 @@ use super::report::table;
 use super::session::{Session, check_tests, consent, on_interrupt};
 use super::tui::print_code;
 use crate::agreement::Agreement;
-use crate::code::{Applied, Target, TargetSpec};
+use crate::code::{Applied, Place, Target, TargetSpec};
 use crate::engine::GenerateOptions;
 use crate::files;
 use crate::history::{Head, HistoryError, Recorder};
-use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Report, Rounds, Run, Task, TestsChoice, TrialPool, label};
+use crate::job::{
+    Ask, Candidate, Event, Job, JobError, Judge, Outcome, Report, Rounds, Run, Task, TestsChoice, TrialPool, label,
+};
 use crate::model::Model;
 use crate::options::Settings;
-use crate::source::{self, Prompt, Request, SourceInfo, Window};
+use crate::source::{self, FinishReason, Prompt, Request, SourceInfo, Window};
+use crate::trial::Status;
 use crate::untrusted::{clean, clean_line, framed};
 
 /// Arguments of `complete`.
@@ -121,6 +124,9 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         return Err(Failure::input("--apply needs a file to write to: give the function as --file FILE:FUNCTION"));
     }
     let job = job(args, spec.as_ref(), &session.settings)?.showing(session.settings.prompt);
+    if let Some(line) = chosen(spec.as_ref(), &job).filter(|_| !args.json) {
+        say(&(framed(&format!("bass-tui: {line}")) + "\n"));
+    }
     if args.show_prompt {
         return show_prompt(&job, &session, args.json);
     }
@@ -137,6 +143,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         Some(tests) => {
             let runner = consent(session.runner(), args.consent.unprotected)?;
             check_tests(&runner, job.language(), job.file(), tests)?;
+            job.inputs(&[]).err().into_iter().for_each(|why| session.say_uncalled(&why));
             Some(Arc::new(runner))
         }
         None => session.caller(&job).map(Arc::new),
@@ -166,7 +173,12 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let pool = judge.map(TrialPool::new).transpose().map_err(Failure::internal)?;
     // A closed channel means that this command is over.
     let kept = recorder.clone();
+    let uncalled = Arc::new(OnceLock::new());
+    let why_uncalled = uncalled.clone();
     let sink = Box::new(move |event| {
+        if let Event::Uncalled(why) = &event {
+            let _ = why_uncalled.set(why.clone());
+        }
         if let Some(why) = kept.as_ref().and_then(|recorder| recorder.event(&event)) {
             say(&(framed(&format!("bass-tui: {why}")) + "\n"));
         }
@@ -179,6 +191,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     listening.store(true, Ordering::Relaxed);
     let (outcome, interrupted) = follow(&run, &receive, Progress::new(n, args.json))?;
 
+    uncalled.get().into_iter().for_each(|why: &String| session.say_uncalled(why));
     let picked = outcome.picked;
     let Outcome { candidates, summary, agreement, .. } = outcome;
     let picked_now = picked.filter(|_| !interrupted);
@@ -198,13 +211,11 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     }
     match (picked, job.target()) {
         (Some(c), Some(target)) if args.apply => {
-            drop(apply(target, (c, &report.candidates[c].text), &session, recorder.as_ref())?);
+            drop(apply(&job, target, (c, &report.candidates[c].text), (&session, recorder.as_ref()))?);
         }
-        (None, Some(Target { path: Some(path), .. })) if args.apply => {
-            say(&(framed(&format!("bass-tui: {}: {} is as it was", none_picked(&job, &report), path.display())) + "\n"));
-        }
-        (None, _) if !is_tested(&job, &report) => {
-            say(&(framed(&format!("bass-tui: {}", none_picked(&job, &report))) + "\n"))
+        (None, target) if !args.json || args.apply || !is_tested(&job, &report) => {
+            let spared = target.and_then(|target| target.path.as_deref()).filter(|_| args.apply);
+            say(&(framed(&none_picked(&job, &report, spared)) + "\n"));
         }
         _ => {}
     }
@@ -216,19 +227,37 @@ pub(super) fn is_tested(job: &Job, report: &Report) -> bool {
     job.is_decided_by_tests(&mut report.candidates.iter().map(|candidate| &candidate.verdict))
 }
 
-/// Why no candidate was picked.
-pub(super) fn none_picked(job: &Job, report: &Report) -> String {
+/// The function that is completed, if the user named a file alone.
+fn chosen(spec: Option<&TargetSpec>, job: &Job) -> Option<String> {
+    let spec = spec.filter(|spec| spec.place == Place::Any)?;
+    let target = job.target()?;
+    let open = if job.own_body().is_none() { ", the first unfinished function" } else { "" };
+    Some(format!("{}:{} is completed{open} (line {})", spec.path.display(), target.name, target.line))
+}
+
+/// Why no candidate was picked, and what may help. `spared` is the file that one was to be written to.
+fn none_picked(job: &Job, report: &Report, spared: Option<&Path>) -> String {
     let is_broken = |agreement: &Agreement, c: usize| agreement.standing(c).is_some_and(|standing| standing.is_broken);
     let broken = report.agreement.as_ref().and_then(|agreement| {
         let first = report.summary.ranking.iter().find(|&&c| is_broken(agreement, c))?;
         Some(format!("no candidate can be used ({} {})", label(*first), agreement.fault(*first)))
     });
-    match broken {
-        _ if is_tested(job, report) => "no candidate passed".to_owned(),
-        Some(why) => why,
-        None if report.candidates.iter().all(|c| c.text.trim().is_empty()) => "each candidate is empty".to_owned(),
-        None => "no candidate was finished".to_owned(),
-    }
+    let ran = |c: &Candidate| c.verdict.status != Status::NotRun;
+    let is_whole = |c: &Candidate| c.finish == Some(FinishReason::Stop);
+    let more = "-n and --rounds write more of them";
+    let is_tested = is_tested(job, report);
+    let (why, more) = match broken {
+        _ if is_tested && report.candidates.iter().any(ran) => ("no candidate passed".to_owned(), more),
+        Some(why) if !is_tested => (why, more),
+        _ if report.candidates.iter().all(|c| c.text.trim().is_empty()) => ("each candidate is empty".to_owned(), more),
+        _ if is_tested && report.candidates.iter().any(is_whole) => (
+            "no candidate passed, as none was tested".to_owned(),
+            "bass-tui doctor with the file says what its tests lack",
+        ),
+        _ => ("no candidate was finished".to_owned(), "--max-tokens and --time-budget give them more room"),
+    };
+    let spared = spared.map_or_else(String::new, |path| format!(": {} is as it was", path.display()));
+    format!("bass-tui: {why}{spared}; {more}")
 }
 
 /// Prints the prompt of the main model, without loading its weights.
@@ -346,10 +375,10 @@ fn unkept(error: &HistoryError) -> String {
 
 /// Writes the candidate. If that is refused, saves it as a patch.
 pub(super) fn apply(
+    job: &Job,
     target: &Target,
     (candidate, text): (usize, &str),
-    session: &Session,
-    recorder: Option<&Recorder>,
+    (session, recorder): (&Session, Option<&Recorder>),
 ) -> Result<Applied, Failure> {
     match target.apply(text, Some(&session.paths.backups_dir())) {
         Ok(applied) => {
@@ -357,7 +386,8 @@ pub(super) fn apply(
                 let _ = recorder.applied(candidate, &applied, target.diff(text));
             }
             let backup = applied.backup.as_ref().map(|b| format!(" (before: {})", b.display())).unwrap_or_default();
-            say(&(framed(&format!("written to {}{backup}", applied.path.display())) + "\n"));
+            let own = if job.own_body().is_some() { ", in place of the body that it had" } else { "" };
+            say(&(framed(&format!("written to {}{own}{backup}", applied.path.display())) + "\n"));
             Ok(applied)
         }
         Err(error) => {

@@ -46,7 +46,7 @@ use crate::hub::OPTIONS;
         bass-tui complete --file stats.py:rolling_max -n 8 --apply\n  \
         bass-tui complete --file stats.py:rolling_max --tests test_stats.py --json\n  \
         bass-tui test stats.py --tests test_stats.py\n  \
-        bass-tui undo                             put back what the last candidate replaced\n  \
+        bass-tui undo                             put back what the last candidate of this project replaced\n  \
         bass-tui history                          the runs so far; history show, report, resume\n  \
         bass-tui eval HumanEval.jsonl.gz -n 8     score a problem set\n  \
         bass-tui bench --batch 1,8                what drafts gain on this machine, by draft length\n  \

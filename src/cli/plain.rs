@@ -288,7 +288,7 @@ fn take(
         print_code(&job.program(text))?;
         return Ok(0);
     };
-    let applied = apply(target, (candidate, text), session, recorder)?;
+    let applied = apply(job, target, (candidate, text), (session, recorder))?;
     if let Some("u" | "undo") = dialogue.ask("done? [Enter = done, u = undo] ").as_deref().map(str::trim) {
         return undo(&applied, recorder);
     }

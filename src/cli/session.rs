@@ -146,6 +146,13 @@ impl Session {
         Runner::probe().keeping(&self.builds()).with_python(self.settings.python.as_deref())
     }
 
+    /// Says why the candidates are not called, if the user asked that they are.
+    pub fn say_uncalled(&self, why: &str) {
+        if self.settings.agree == Some(true) {
+            say(&(framed(&format!("bass-tui: --agree: {why}")) + "\n"));
+        }
+    }
+
     /// The runner for the calls of candidates that are not tested; `None` if they are not called. Without
     /// isolation they are not.
     pub fn caller(&self, job: &Job) -> Option<Runner> {
@@ -153,9 +160,7 @@ impl Session {
             return None;
         }
         if let Err(why) = job.inputs(&[]) {
-            if self.settings.agree == Some(true) {
-                say(&(framed(&format!("bass-tui: --agree: {why}")) + "\n"));
-            }
+            self.say_uncalled(&why);
             return None;
         }
         if let Some(why) = Runner::lacks_place() {

@@ -16,7 +16,7 @@ use super::session::Session;
 use crate::code::{CodeError, Place, Target, TargetSpec, function_names};
 use crate::files;
 use crate::history::Kept;
-use crate::job::{Job, TestsChoice, TrialPool};
+use crate::job::{Job, Task, TestsChoice, TrialPool};
 use crate::language::Language;
 use crate::options::{
     COMPARING, Flags, GENERATION, HISTORY, MODELS, PROMPTS, SAMPLING, SCREEN, SERVER, TESTS, did_you_mean,
@@ -214,7 +214,8 @@ pub fn resume(kept: &Kept, args: &ScreenArgs) -> Result<u8, Failure> {
 fn expect_terminal() -> Result<(), Failure> {
     if tui::terminal::check().is_err() {
         return Err(Failure::input(
-            "the screen needs a terminal, but stdin or stdout is not one: use bass-tui complete in scripts and pipes",
+            "the screen needs a terminal, as --plain does for its questions, and there is none: use \
+             bass-tui complete in scripts and pipes",
         ));
     }
     Ok(())
@@ -258,7 +259,10 @@ fn open(
     let live = LiveSettings::new(session.clone(), at, functions.tests.clone(), unprotected);
     let session = Arc::new(session);
     let setup = tui::Setup {
-        notice: advice(&session, job.language()).filter(|_| resumed.is_none()),
+        notice: advice(&session, job.language()).filter(|_| resumed.is_none()).or_else(|| {
+            let why = job.inputs(&[]).err().filter(|_| session.settings.agree == Some(true));
+            why.map(|why| format!("--agree: {why}"))
+        }),
         job,
         open,
         options,

@@ -359,13 +359,21 @@ impl RequestedFunction {
 
     /// The text after the lines that stand in front already. `None` if there are only those.
     fn without_typed<'t>(&self, body: &'t str) -> Option<&'t str> {
-        let mut typed = self.typed.lines().map(str::trim).filter(|line| !line.is_empty());
+        // A model that repeats a line may leave out the comment behind it.
+        let mark = self.language.line_comment();
+        let code = |line: &str| match (rules::of(self.language).normalise)(line.trim()) {
+            // A brace alone closes what is not there.
+            code if code.is_empty() && !line.trim().starts_with(mark) => line.trim().to_owned(),
+            code => code,
+        };
+        let mut typed = self.typed.lines().map(code).filter(|line| !line.is_empty());
         let mut next = typed.next();
         let mut at = 0;
         for line in body.split_inclusive('\n') {
-            let Some(wanted) = next else { return Some(&body[at..]) };
-            if !line.trim().is_empty() {
-                if line.trim() != wanted {
+            let Some(wanted) = &next else { return Some(&body[at..]) };
+            let own = code(line);
+            if !own.is_empty() {
+                if own != *wanted {
                     return Some(body);
                 }
                 next = typed.next();
@@ -417,7 +425,7 @@ impl Target {
     pub fn requested(&self) -> RequestedFunction {
         let outer = text::white(&self.text, self.function.start).to_owned();
         let inner = self.body_indent.clone().unwrap_or_else(|| format!("{outer}    "));
-        let (typed, known, path) = (self.typed.clone(), self.text.clone(), self.path.clone());
+        let (typed, known, path) = (self.kept().to_owned(), self.text.clone(), self.path.clone());
         let (head, language, name) = (self.stub(), self.language, self.name.clone());
         let around = self.around.last().map_or("", |around| &self.text[around.clone()]);
         let own = &self.text[self.function.start..self.body.start.max(self.function.start)];

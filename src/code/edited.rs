@@ -8,7 +8,7 @@ impl Target {
     /// name, and its body is the candidate.
     pub fn candidate_in(&self, text: &str) -> Result<(String, bool), CodeError> {
         let (text, _) = super::text::decode_str(text);
-        let before = [&self.text[..self.replaced().start], self.lead(), &self.typed].concat();
+        let before = [&self.text[..self.replaced().start], self.lead(), self.kept()].concat();
         let after = self.after();
         let inside = text.strip_prefix(before.as_str()).and_then(|rest| rest.strip_suffix(after.as_str()));
         if let Some(inside) = inside {

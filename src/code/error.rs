@@ -176,10 +176,12 @@ pub enum CodeError {
         other: PathBuf,
     },
     /// No change is recorded.
-    #[error("nothing that was written{} is left to put back", of_file(.path.as_ref()))]
+    #[error("nothing that was written{} is left to put back{}", at(.place.as_ref()), last_elsewhere(.elsewhere.as_ref()))]
     NothingWritten {
-        /// The file, if only its changes were meant.
-        path: Option<PathBuf>,
+        /// The file whose changes were meant, or the folder above those that were.
+        place: Option<PathBuf>,
+        /// The file outside of that folder that was written last.
+        elsewhere: Option<PathBuf>,
     },
     /// The file may not be written.
     #[error("{path} is read-only, so nothing was written; make it writable, or save the candidate as a patch")]
@@ -210,8 +212,16 @@ fn did_you_mean(nearest: Option<&String>) -> String {
 }
 
 /// The file that is meant, for the sentence.
-fn of_file(path: Option<&PathBuf>) -> String {
-    path.map(|path| format!(" to {}", path.display())).unwrap_or_default()
+fn at(place: Option<&PathBuf>) -> String {
+    let preposition = |path: &PathBuf| if path.is_dir() { "below" } else { "to" };
+    place.map(|path| format!(" {} {}", preposition(path), path.display())).unwrap_or_default()
+}
+
+fn last_elsewhere(path: Option<&PathBuf>) -> String {
+    let said = |path: &PathBuf| {
+        format!("; the last write was elsewhere, and is put back by: bass-tui undo {}", path.display())
+    };
+    path.map(said).unwrap_or_default()
 }
 
 fn kept_in(backup: Option<&PathBuf>) -> String {

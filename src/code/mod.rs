@@ -77,7 +77,8 @@ pub struct FunctionName {
     pub name: String,
     /// Line of its `def` or its name, 1-based.
     pub line: usize,
-    /// True if it has a body: more than a docstring, comments, or a placeholder such as `pass` or `todo!()`.
+    /// True if it has a body: more than a docstring, comments, or a placeholder such as `pass` or `todo!()`, and
+    /// one that does not break off in a placeholder.
     pub finished: bool,
     /// True if its body is missing on purpose: an abstract method, or one of several typed signatures.
     pub declaration: bool,
@@ -88,9 +89,9 @@ pub fn function_names(language: Language, text: &str) -> Vec<FunctionName> {
     let (text, _) = text::decode_str(text);
     let functions = (rules::of(language).functions)(&text);
     let named = |f: rules::Function| FunctionName {
+        finished: !f.is_open(),
         name: f.name,
         line: f.line,
-        finished: f.finished,
         declaration: f.declaration,
     };
     functions.into_iter().map(named).collect()

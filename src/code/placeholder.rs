@@ -1,7 +1,6 @@
 //! Texts that say that code is missing.
 
 use super::text::line_start;
-use crate::language::Language;
 
 /// Words of messages and comments.
 const MISSING: [&str; 3] = ["not implemented", "not yet implemented", "unimplemented"];
@@ -13,20 +12,29 @@ pub(super) fn says_so(message: &str) -> bool {
 }
 
 /// Start of the comment lines right above byte `at`, the start of a line or the end of the text, from the first
-/// that says that code is missing; else `at`.
-pub(super) fn above(language: Language, text: &str, at: usize) -> usize {
+/// that says that code is missing; else `at`. Comments begin with `mark`.
+pub(super) fn above(mark: &str, text: &str, at: usize) -> usize {
     let (mut start, mut found) = (at, at);
     while start > 0 {
         // The last line of a file may have no end.
         let end = text[..start].strip_suffix('\n').unwrap_or(&text[..start]).len();
         let above = line_start(text, end);
-        let Some(comment) = text[above..start].trim().strip_prefix(language.line_comment()) else { break };
+        let Some(comment) = text[above..start].trim().strip_prefix(mark) else { break };
         start = above;
         if asks(comment) {
             found = above;
         }
     }
     found
+}
+
+/// Returns true if the placeholder that begins the line at byte `at`, behind lines of the user's own, stands in
+/// for the rest of the body. `words` are its tokens; `returns` tells whether lines before it return, as then it
+/// may as well end a whole body, behind a row of cases.
+pub(super) fn is_rest(mark: &str, text: &str, at: usize, words: &[&str], returns: bool) -> bool {
+    let is_sure = words.first() == Some(&".") || words.iter().any(|word| word.to_ascii_lowercase().contains("todo"));
+    // `pass` behind other lines says nothing.
+    is_sure || above(mark, text, at) < at || !returns && words != ["pass"]
 }
 
 /// Returns true if a comment asks for the code in whose place it stands.

@@ -67,6 +67,8 @@ pub(super) struct Function {
     pub line: usize,
     /// True if the body holds more than a placeholder.
     pub finished: bool,
+    /// Byte at which a body of the user's own lines breaks off in a placeholder: the start of its line.
+    pub begun: Option<usize>,
     /// True if its body is missing on purpose: an abstract method, or one of several typed signatures.
     pub declaration: bool,
     /// Start of the stub shown to the model: the comment above, if it replaces the docstring, else
@@ -94,6 +96,11 @@ pub(super) struct Function {
 }
 
 impl Function {
+    /// Returns true if code of its body is missing.
+    pub fn is_open(&self) -> bool {
+        !self.finished || self.begun.is_some()
+    }
+
     /// Ends the function, with an empty body, at byte `at` of the text.
     pub fn end_at(&mut self, at: usize) {
         self.body = at..at;

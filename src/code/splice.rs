@@ -12,7 +12,7 @@ impl Target {
     /// indentation of the file, ending with one newline; empty if there is nothing.
     pub fn completion(&self, candidate: &str) -> String {
         let column = self.column(candidate);
-        let trimmed = trim_candidate(self.language, column, &format!("{}{candidate}", self.typed));
+        let trimmed = trim_candidate(self.language, column, &format!("{}{candidate}", self.kept()));
         let Some(want) = &self.body_indent else { return trimmed };
         let outer = self.outer();
         let own = if column < self.indent && !outer.contains('\t') { "" } else { outer };
@@ -95,7 +95,7 @@ impl Target {
 
     /// The bytes that a candidate replaces: the body, and the comments above it that ask for it.
     pub fn replaced(&self) -> Range<usize> {
-        let start = placeholder::above(self.language, &self.text, self.body.start);
+        let start = placeholder::above(self.language.line_comment(), &self.text, self.body.start);
         let head = self.docstring.as_ref().map_or(self.function.start, |docstring| docstring.end);
         if start > head { start..self.body.end } else { self.body.clone() }
     }

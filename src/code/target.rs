@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use similar::get_close_matches;
 
 use super::rules::{self, Function};
-use super::{CodeError, Place, TargetSpec, near, text};
+use super::{CodeError, Place, TargetSpec, near, placeholder, text};
 use crate::files;
 use crate::language::Language;
 
@@ -49,7 +49,8 @@ pub struct Target {
     pub(super) body_indent: Option<String>,
     /// Start of the shown and edited stub: the start of a line.
     pub(super) stub: usize,
-    /// Lines under the stub, which stay in front of a candidate.
+    /// Lines under the stub, which stay in front of a candidate, except for comments at their end that ask for
+    /// the rest.
     pub(super) typed: String,
     /// The heads of the classes and functions around it, outermost first.
     pub(super) around: Vec<Range<usize>>,
@@ -148,6 +149,19 @@ impl Target {
         format!("{}{}", self.tail, &self.text[self.body.end..])
     }
 
+    /// This target with a body that is begun up to byte `at`.
+    fn begun_to(mut self, at: usize) -> Self {
+        self.typed = self.text[self.body.start..at].to_owned();
+        self.names.extend(super::names(self.language, &self.typed));
+        self.prompt.push_str(&self.typed);
+        self
+    }
+
+    /// The lines under the stub that stay in the file.
+    pub(super) fn kept(&self) -> &str {
+        &self.typed[..placeholder::above(self.language.line_comment(), &self.typed, self.typed.len())]
+    }
+
     /// This target with another stub. Head and docstring may differ. Whole lines under it stay in front of a
     /// candidate.
     pub fn with_stub(&self, stub: &str) -> Result<Self, CodeError> {
@@ -238,7 +252,12 @@ impl Source {
         let functions = (rules::of(self.language).functions)(&self.text);
         let file = self.path.as_ref().map_or_else(|| "the text".to_owned(), |p| p.display().to_string());
         let this = choose(file, &self.text, &functions, place)?;
-        Ok(self.target(&functions, this))
+        let of_file = self.path.is_some();
+        let target = self.target(&functions, this);
+        Ok(match this.begun.filter(|_| of_file && target.lead.is_empty()) {
+            Some(at) => target.begun_to(at),
+            None => target,
+        })
     }
 
     /// The target that is `this`, one of the `functions` of the text.
@@ -314,7 +333,7 @@ fn choose<'f>(file: String, text: &str, functions: &'f [Function], place: &Place
         return Err(CodeError::NoFunctions { file });
     }
     match place {
-        Place::Any => match (functions.iter().find(|f| !f.finished && !f.declaration), functions) {
+        Place::Any => match (functions.iter().find(|f| f.is_open() && !f.declaration), functions) {
             (Some(unfinished), _) => Ok(unfinished),
             (None, [only]) => Ok(only),
             _ => Err(CodeError::NothingUnfinished { list: list(functions), file }),
@@ -337,7 +356,7 @@ fn named<'f>(file: String, functions: &'f [Function], name: &str) -> Result<&'f 
     if matching.is_empty() {
         matching = functions.iter().filter(|f| f.name.ends_with(&suffix)).collect();
     }
-    for keep in [|f: &Function| !f.declaration, |f: &Function| !f.finished] {
+    for keep in [|f: &Function| !f.declaration, Function::is_open] {
         if matching.len() > 1 && matching.iter().any(|f| keep(f)) {
             matching.retain(|f| keep(f));
         }
@@ -376,7 +395,7 @@ fn at_line<'f>(text: &str, functions: &'f [Function], line: usize) -> Option<&'f
 
 /// The functions for a message: names with lines, unfinished ones marked.
 fn list(functions: &[Function]) -> String {
-    let unfinished = |f: &Function| if f.finished { "" } else { ", unfinished" };
+    let unfinished = |f: &Function| if f.is_open() { ", unfinished" } else { "" };
     let named = functions.iter().take(MAX_LISTED).map(|f| format!("`{}` (line {}{})", f.name, f.line, unfinished(f)));
     let shown = named.collect::<Vec<_>>().join(", ");
     match functions.len().saturating_sub(MAX_LISTED) {

@@ -57,26 +57,30 @@ pub(super) fn forget(applied: &Applied) {
 }
 
 impl Applied {
-    /// The last change, of this file if one is given, whose copy is in `backups` and that was not undone.
-    /// Errors: none is recorded, the file has changed since, or a file cannot be read.
-    pub fn last(backups: &Path, file: Option<&Path>) -> Result<Self, CodeError> {
-        let same = |path: &Path| file.is_none_or(|file| files::whole_path(file) == files::whole_path(path));
-        let dated = |record: PathBuf| -> Option<(SystemTime, PathBuf)> {
+    /// The last change of a file, or below a folder, whose copy is in `backups` and that was not undone.
+    /// Errors: none is recorded there, the file has changed since, or a file cannot be read.
+    pub fn last(backups: &Path, place: &Path) -> Result<Self, CodeError> {
+        let whole = files::whole_path(place);
+        let dated = |record: PathBuf| -> Option<(SystemTime, PathBuf, PathBuf)> {
             let backup = PathBuf::from(record.to_str()?.strip_suffix(ENDING)?);
-            same(&read(&backup)?.path).then_some(())?;
-            Some((fs::metadata(&record).ok()?.modified().ok()?, backup))
+            let path = files::whole_path(&read(&backup)?.path);
+            Some((fs::metadata(&record).ok()?.modified().ok()?, backup, path))
         };
         let records = fs::read_dir(backups).into_iter().flatten().flatten().filter_map(|entry| dated(entry.path()));
-        let mut records: Vec<(SystemTime, PathBuf)> = records.collect();
-        records.sort_by_key(|(time, _)| *time);
-        let mut records = records.into_iter().rev().map(|(_, backup)| backup);
-        let newest = records.next().ok_or_else(|| CodeError::NothingWritten { path: file.map(Path::to_path_buf) })?;
+        let mut records: Vec<(SystemTime, PathBuf, PathBuf)> = records.collect();
+        records.sort_by_key(|(time, ..)| *time);
+        let (here, elsewhere): (Vec<_>, Vec<_>) =
+            records.into_iter().rev().map(|(_, backup, path)| (backup, path)).partition(|(_, p)| p.starts_with(&whole));
+        let mut here = here.into_iter();
+        let Some((newest, blocked)) = here.next() else {
+            // Of a file that was named, only its own changes are of interest.
+            let elsewhere = elsewhere.into_iter().next().filter(|_| whole.is_dir()).map(|(_, path)| path);
+            return Err(CodeError::NothingWritten { place: Some(place.to_path_buf()), elsewhere });
+        };
         Self::recorded(&newest).map_err(|error| {
-            let blocked = read(&newest).filter(|_| file.is_none()).map(|record| record.path);
             // Each file has its own order of changes.
-            let others = records.filter_map(|backup| Self::recorded(&backup).ok()).map(|applied| applied.path);
-            let other = blocked.and_then(|blocked| others.into_iter().find(|path| *path != blocked));
-            match other {
+            let others = here.filter_map(|(backup, _)| Self::recorded(&backup).ok()).map(|applied| applied.path);
+            match others.into_iter().find(|path| *path != blocked) {
                 Some(other) => CodeError::Blocked { why: Box::new(error), other },
                 None => error,
             }
@@ -86,7 +90,7 @@ impl Applied {
     /// The change with this copy of the earlier text. Errors: it was undone, what was written has changed
     /// since, or a file cannot be read.
     pub fn recorded(backup: &Path) -> Result<Self, CodeError> {
-        let nothing = || CodeError::NothingWritten { path: None };
+        let nothing = || CodeError::NothingWritten { place: None, elsewhere: None };
         let Record { path, changes } = read(backup).ok_or_else(nothing)?;
         let failed = |source| CodeError::Io { path: backup.to_path_buf(), doing: "read", source };
         let before = fs::read(backup).map_err(failed)?;

@@ -178,10 +178,10 @@ impl Kept {
         let (path, backup) = self
             .taken()
             .and_then(|taken| taken.path.clone().zip(taken.backup.as_deref()))
-            .ok_or(CodeError::NothingWritten { path: self.head.file.clone() })?;
+            .ok_or(CodeError::NothingWritten { place: self.head.file.clone(), elsewhere: None })?;
         // Nothing but a name, so that a damaged record leads nowhere else.
         let backup = Path::new(backup).file_name().map(|name| backups.join(name));
-        let backup = backup.ok_or(CodeError::NothingWritten { path: Some(path) })?;
+        let backup = backup.ok_or(CodeError::NothingWritten { place: Some(path), elsewhere: None })?;
         Applied::recorded(&backup)
     }
 

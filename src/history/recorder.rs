@@ -9,7 +9,7 @@ use super::agreement::{Called, Said};
 use super::{Head, HistoryError, Kept, Line, MOST_OF_RUN, RunFile, Taken, Tested, What, now};
 use crate::agreement::Agreement;
 use crate::code::Applied;
-use crate::engine::Event as From;
+use crate::engine::{Event as From, FinishReason};
 use crate::hash;
 use crate::job::Event;
 
@@ -38,6 +38,8 @@ struct Inner {
     /// The agreement that was written last.
     agreement: Option<Arc<Agreement>>,
     has_failed: bool,
+    /// The session has ended.
+    is_over: bool,
 }
 
 impl Recorder {
@@ -66,7 +68,8 @@ impl Recorder {
     fn new(run: RunFile, file: File, head: &Head, bytes: u64) -> Self {
         let id = run.id.clone();
         let (tokens, texts) = (Vec::new(), Vec::new());
-        let inner = Inner { file, run, at: head.at, bytes, tokens, texts, agreement: None, has_failed: false };
+        let inner =
+            Inner { file, run, at: head.at, bytes, tokens, texts, agreement: None, has_failed: false, is_over: false };
         Self { id, inner: Arc::new(Mutex::new(inner)) }
     }
 
@@ -103,6 +106,19 @@ impl Recorder {
     /// The user has said that these answers are right; the prompt has the examples of them.
     pub fn said(&self, said: Said) -> Option<String> {
         self.lock().tell(What::Said(Box::new(said)))
+    }
+
+    /// The session ends while candidates are written. Of those that have not ended, these texts are kept; what
+    /// the run tells later is not.
+    pub fn cut(&self, texts: Vec<(usize, String)>) {
+        let mut this = self.lock();
+        for (candidate, text) in texts {
+            if slot(&mut this.texts, candidate).is_some_and(|ended| ended.is_none()) {
+                let reason = FinishReason::Cancelled;
+                this.event(&Event::Source(From::Finished { candidate, reason, text, mean_logprob: None }));
+            }
+        }
+        this.is_over = true;
     }
 
     /// A written candidate was taken back.
@@ -151,6 +167,7 @@ impl Inner {
             Event::Source(From::Prefill { .. } | From::Scored { .. } | From::Step(_))
             | Event::Preparing(_)
             | Event::Agreement(_)
+            | Event::Uncalled(_)
             | Event::Testing(_) => return None,
         };
         self.tell(what)
@@ -174,7 +191,7 @@ impl Inner {
 
     /// Writes a line in one piece, so that nobody ever sees two mixed.
     fn write(&mut self, what: What) -> std::io::Result<()> {
-        if self.has_failed {
+        if self.has_failed || self.is_over {
             return Ok(());
         }
         let line = Line { ms: now().saturating_sub(self.at), what };

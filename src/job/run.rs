@@ -139,6 +139,8 @@ pub enum Event {
     },
     /// The agreement of the candidates that were called so far.
     Agreement(Arc<Agreement>),
+    /// A candidate cannot be called, and why.
+    Uncalled(String),
     /// The candidate picked so far, when it changes.
     Pick(Option<usize>),
     /// All candidates have ended and none waits to be tested. After [`source::Event::Refused`] and `Failed`

@@ -235,7 +235,7 @@ impl Writing {
                 };
                 return Some((json!({ "event": "done", "result": report.value() }), true));
             }
-            Event::Source(_) | Event::Preparing(_) | Event::Added { .. } => return None,
+            Event::Source(_) | Event::Preparing(_) | Event::Added { .. } | Event::Uncalled(_) => return None,
         };
         Some((told, false))
     }

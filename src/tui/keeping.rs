@@ -110,6 +110,13 @@ impl Keeping {
         let _ = self.recorder(run).and_then(|recorder| recorder.handed_over(text));
     }
 
+    /// The session ends, and these candidates of a run with their texts so far.
+    pub fn cut(&self, run: u64, texts: Vec<(usize, String)>) {
+        if let Some(recorder) = self.runs.get(&run).and_then(|of| of.recorder.as_ref()) {
+            recorder.cut(texts);
+        }
+    }
+
     /// The user has said that these answers are right; the job has the examples of them.
     pub fn said(&mut self, run: u64, answers: &[(String, Observed)], job: &Job) -> Option<String> {
         let said = Said::of(answers, &job.editable().unwrap_or_default(), &job.tests_label);
@@ -179,9 +186,11 @@ mod tests {
 
     use super::*;
     use crate::code::{Place, Target, TargetSpec};
+    use crate::engine::{Event as From, FinishReason};
     use crate::history::What;
     use crate::job::run::tests::{STUB, Scripted, TEXTS, unsteady};
     use crate::job::{Event, TestsChoice};
+    use crate::source::{EventSink, Request, Source, Ticket};
     use crate::trial::{Limits, Status};
     use crate::tui::Extras;
     use crate::tui::app::picker::Chosen;
@@ -304,6 +313,45 @@ mod tests {
         screen.until(|msg| matches!(msg, Msg::Undone(_)));
         assert_eq!(fs::read_to_string(&path).unwrap(), STUB);
         assert!(history.read(Some(&first)).unwrap().taken().is_none());
+    }
+
+    /// Writes, and never ends.
+    struct Endless;
+
+    impl Source for Endless {
+        fn info(&self) -> SourceInfo {
+            SourceInfo::default()
+        }
+
+        fn generate(&self, request: Request, mut sink: EventSink) -> Ticket {
+            for candidate in 0..2 {
+                let text = "    return x\n".to_owned();
+                let (ids, logprobs, alternatives) = (vec![1], vec![-0.5], Vec::new());
+                let _ = sink(From::Tokens { candidate, text, ids, logprobs, alternatives, drafted: 0, accepted: 0 });
+            }
+            let (reason, text) = (FinishReason::Stop, "    return 1\n".to_owned());
+            let _ = sink(From::Finished { candidate: 1, reason, text, mean_logprob: None });
+            Ticket::new(request.options.n)
+        }
+    }
+
+    #[test]
+    fn text_that_was_on_the_screen_is_kept_when_the_session_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let job = Job::from_text(STUB, &TestsChoice::None).unwrap();
+        let mut screen = Screen::of(job.clone(), folder.path());
+        let opened = screen.world.opened(Ok((Arc::new(Endless), unsteady().0)));
+        screen.send(opened);
+        screen.key("g");
+        screen.until(|msg| matches!(msg, Msg::Job { event: Event::Source(From::Finished { .. }), .. }));
+        screen.key("q");
+        screen.key("q");
+        screen.world.close(&screen.state);
+        let kept = History::at(folder.path().join("runs")).read(None).unwrap();
+        let ended = kept.candidates().into_iter().map(|c| (c.text, c.reason)).take(3).collect::<Vec<_>>();
+        let [stopped, whole] = ["    return x\n", "    return 1\n"].map(str::to_owned);
+        let reasons = [Some(FinishReason::Cancelled), Some(FinishReason::Stop)];
+        assert_eq!(ended, [(stopped, reasons[0]), (whole, reasons[1]), (String::new(), None)]);
     }
 
     #[test]

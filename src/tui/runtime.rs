@@ -84,7 +84,7 @@ impl Runtime<'_> {
         let clock = Clock { start: Instant::now(), stopped: Duration::ZERO };
         let mut this = Loop { run: self, clock, frames: Frames::default(), stream: None, end: None };
         let result = this.until_end(open, signals).await;
-        this.run.world.close();
+        this.run.world.close(&this.run.state);
         result
     }
 }

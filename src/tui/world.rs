@@ -10,11 +10,11 @@ use std::thread;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::palette::Changed;
-use super::app::past::Recalled;
+use super::app::past::{self, Recalled};
 use super::app::picker::Chosen;
 use super::app::tokens::Insight;
 use super::app::watch::{News, Touched};
-use super::app::{Effect, Msg};
+use super::app::{Effect, Msg, State};
 use super::keeping::{self, Keeping};
 use super::live::{Changing, Live};
 use super::remembered::Remembered;
@@ -633,8 +633,13 @@ impl World {
         Outcome { accepted: accepted.or(code), message: format!("{name} was written to {}{undo}", path.display()) }
     }
 
-    /// Ends everything and waits until no code under test runs any more.
-    pub fn close(&mut self) {
+    /// Ends everything and waits until no code under test runs any more. Candidates that are still being written
+    /// are kept as far as `state` shows them: a model or a server may take its time to end.
+    pub fn close(&mut self, state: &State) {
+        if let Some(run) = past::newest_run(state) {
+            let live = run.candidates.iter().enumerate().filter(|(_, c)| c.is_live() && !c.text.is_empty());
+            self.keeping.cut(run.id, live.map(|(index, c)| (index, c.text.clone())).collect());
+        }
         self.watching = None;
         self.targets.stop();
         self.current.take().into_iter().for_each(|(_, run)| run.cancel());

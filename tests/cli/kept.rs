@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use bass_tui::code::{Target, TargetSpec};
 use serde_json::Value;
 
 use super::world::{STUB, World, keys, model, text_of};
@@ -85,6 +86,38 @@ fn undo_of_the_file_is_noted_in_its_run() {
     assert!(runs(&world)[0]["taken"].is_object());
     world.run(&["undo", &file]).code(0);
     assert_eq!(runs(&world)[0]["taken"], Value::Null);
+}
+
+/// Written lines of another project are nobody's business here.
+#[test]
+fn undo_without_a_file_stays_in_the_project_that_one_stands_in() {
+    let world = World::new();
+    let stub = "def f(x):\n    \"\"\"Doc.\"\"\"\n";
+    let [one, two] = ["one", "two"].map(|folder| {
+        world.file(&format!("{folder}/pyproject.toml"), "");
+        world.file(&format!("{folder}/inner/f.py"), stub)
+    });
+    let undo_in = |folder: &str| {
+        let out = world.command(&["undo"]).current_dir(world.work().join(folder)).output().unwrap();
+        (out.status.code(), String::from_utf8(out.stderr).unwrap())
+    };
+    let apply = |file: &str| {
+        let target = Target::read(&TargetSpec::parse(file).unwrap()).unwrap();
+        target.apply("    return x\n", Some(&world.state().join("backups"))).unwrap();
+    };
+    apply(&one);
+    let (code, said) = undo_in("two");
+    assert!(code == Some(2) && said.contains(&format!("bass-tui undo {one}")), "{said}");
+    assert_ne!(fs::read_to_string(&one).unwrap(), stub, "nothing is done");
+    // An earlier write of this project goes back, from any folder of it, and that of the other one stays.
+    apply(&two);
+    let (code, said) = undo_in("one/inner");
+    assert!(code == Some(0) && said.contains("f.py is as it was"), "{said}");
+    assert_eq!(fs::read_to_string(&one).unwrap(), stub);
+    let (code, said) = undo_in("one");
+    assert!(code == Some(2) && said.contains(&format!("bass-tui undo {two}")), "{said}");
+    assert_eq!(undo_in("two").0, Some(0));
+    assert_eq!(fs::read_to_string(&two).unwrap(), stub);
 }
 
 #[test]

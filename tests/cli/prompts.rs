@@ -93,7 +93,7 @@ fn applied(before: &str, head: &str, after: &str) -> String {
     let done = world.run(&["undo", &file]).code(0);
     assert!(done.err.contains("mine.py is as it was"), "{}", done.err);
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
-    world.run(&["undo"]).refused(2, &["nothing that was written is left to put back"]);
+    world.run(&["undo"]).refused(2, &["nothing that was written below ", " is left to put back"]);
     text
 }
 
@@ -111,6 +111,17 @@ fn apply_keeps_the_line_ends_of_the_file() {
     assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{text:?}");
 }
 
+/// A body that is replaced was somebody's.
+#[test]
+fn apply_says_that_it_replaces_a_body() {
+    let world = World::new();
+    let file = world.file("mine.py", format!("{STUB}    return n == 4\n"));
+    let tests = world.file("t.py", "assert is_even(4) and not is_even(7)\n");
+    let target = format!("{file}:is_even");
+    let done = world.run(&["complete", "--file", &target, "--tests", &tests, "-n", "8", "--apply"]).code(0);
+    assert!(done.err.contains("mine.py, in place of the body that it had (before: "), "{}", done.err);
+}
+
 #[test]
 fn apply_without_a_pass_leaves_the_file_alone() {
     let world = World::new();
@@ -119,6 +130,11 @@ fn apply_without_a_pass_leaves_the_file_alone() {
     let done = world.run(&["complete", "--file", &file, "--tests", &tests, "-n", "2", "--apply"]).code(1);
     assert!(done.err.contains("no candidate passed") && done.err.contains("mine.py is as it was"), "{}", done.err);
     assert_eq!(fs::read_to_string(&file).unwrap(), STUB);
+    // Also where nothing was to be written: what is completed, and how to go on.
+    let done = world.run(&["complete", "--file", &file, "--tests", &tests, "-n", "2"]).code(1);
+    let chosen = format!("{file}:is_even is completed, the first unfinished function (line 1)");
+    assert!(done.err.contains(&chosen), "{}", done.err);
+    assert!(done.err.trim_end().ends_with("no candidate passed; -n and --rounds write more of them"), "{}", done.err);
 }
 
 #[cfg(unix)]

@@ -97,7 +97,8 @@ fn models_of_other_programs_are_listed_and_used() {
 fn a_small_model_says_what_it_does_not_know() {
     let world = World::new();
     let file = world.file("lib.rs", "/// Adds.\nfn add(a: i32, b: i32) -> i32 {\n}\n");
-    let args = ["complete", "--file", &file, "--tests", "none", "-n", "1", "--max-tokens", "4"];
+    let target = format!("{file}:add");
+    let args = ["complete", "--file", &target, "--tests", "none", "-n", "1", "--max-tokens", "4"];
     let said = |args: &[&str]| world.run(args).err.lines().filter(|line| line.contains("bass-tui: ")).count();
     let done = world.run(&args);
     assert!(done.err.contains("built-in knows Python, not Rust"), "{}", done.err);

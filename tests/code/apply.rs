@@ -4,7 +4,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use bass_tui::code::{Applied, CodeError, Place, Target, TargetSpec};
+use bass_tui::code::{Applied, CodeError, Place, Target, TargetSpec, function_names};
+use bass_tui::language::Language;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -128,7 +129,7 @@ fn undo_keeps_what_was_changed_elsewhere() {
         let (folder, path) = file(STUB.as_bytes());
         let backups = folder.path().join("backups");
         let applied = read(&path).apply(BODY, Some(&backups)).unwrap();
-        let again = || if later { Applied::last(&backups, None) } else { Ok(applied.clone()) };
+        let again = || if later { Applied::last(&backups, folder.path()) } else { Ok(applied.clone()) };
         let written = fs::read_to_string(&path).unwrap();
         fs::write(&path, written.replace("return 1", "return 7")).unwrap();
         assert!(!applied.stands());
@@ -151,7 +152,8 @@ fn changes_are_undone_one_after_the_other_at_a_later_start() {
     for (path, body) in [(&path, BODY), (&other, BODY), (&path, "    return 3\n")] {
         read(path).apply(body, Some(&backups)).unwrap();
     }
-    let undo = |file: Option<&Path>| Applied::last(&backups, file).and_then(|applied| applied.undo());
+    let below = folder.path().canonicalize().unwrap();
+    let undo = |file: Option<&Path>| Applied::last(&backups, file.unwrap_or(&below)).and_then(|applied| applied.undo());
     undo(Some(&path)).unwrap();
     assert!(fs::read_to_string(&path).unwrap().contains("return 2"));
     undo(Some(&path)).unwrap();
@@ -172,6 +174,55 @@ fn changes_are_undone_one_after_the_other_at_a_later_start() {
     let error = undo(None).unwrap_err().to_string();
     let named = format!("bass-tui undo {}", fs::canonicalize(&path).unwrap().display());
     assert!(error.contains("third.py is no longer there") && error.ends_with(&named), "{error}");
+}
+
+/// Lines that stand in front of a placeholder are the user's: the model goes on behind them, and they stay.
+#[test]
+fn a_body_that_is_begun_is_gone_on_with() {
+    // The file up to the placeholder, the placeholder, what stands behind it, and a body.
+    let cases = [
+        (
+            "a.py",
+            "def f(x):\n    if x < 0:\n        raise ValueError(x)  # agreed\n    y = x\n    # TODO: more\n",
+            "    raise NotImplementedError\n",
+            "\n\nz = 1\n",
+            "    return y\n",
+        ),
+        ("b.py", "class A:\n    def f(self, x):\n        y = x\n", "        ...\n", "", "        return y\n"),
+        ("a.rs", "fn f(x: i8) -> i8 {\n    if x < 0 {\n        return 0;\n    }\n", "    todo!()\n", "}\n", "    x\n"),
+        ("a.js", "function f(x) {\n  g(x)\n", "  throw new Error('not implemented')\n", "}\n", "  return x;\n"),
+        ("a.go", "package p\n\nfunc f(x int) int {\n\ty := x\n", "\tpanic(\"todo\")\n", "}\n", "\treturn y\n"),
+    ];
+    for (name, before, placeholder, after, body) in cases {
+        let text = [before, placeholder, after].concat();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, &text).unwrap();
+        let target = Target::read(&TargetSpec { path: path.clone(), place: Place::Any }).unwrap();
+        assert!(!function_names(target.language, &text)[0].finished, "{name}");
+        for shown in [target.stub(), target.prompt()] {
+            let lines = before.split_inclusive('\n').rev().take(2).collect::<Vec<_>>();
+            assert!(shown.ends_with(&[lines[1], lines[0]].concat()), "{name}: {shown}");
+        }
+        let applied = target.apply(&format!("{body}{}", if after == "}\n" { after } else { "" }), None).unwrap();
+        let kept = before.replace("    # TODO: more\n", "");
+        assert_eq!(fs::read_to_string(&path).unwrap(), [&*kept, body, after].concat(), "{name}");
+        applied.undo().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), text, "{name}");
+        // What a chat model repeats of it is there once.
+        let whole = [&*kept, body, after].concat();
+        let answer = format!("```{}\n{whole}```\n", target.language.name());
+        let (candidate, _) = target.requested().read(&answer, true);
+        assert_eq!(target.splice(&candidate), whole, "{name}");
+    }
+    // What ends a row of cases ends a whole body.
+    for text in [
+        "def f(x):\n    if x:\n        return 1\n    raise NotImplementedError\n",
+        "def f(x):\n    if x:\n        g()\n    pass\n",
+        "def f(x):\n    if x:\n        g()\n    else:\n        raise NotImplementedError\n",
+    ] {
+        assert!(function_names(Language::Python, text).iter().all(|f| f.finished), "{text}");
+    }
 }
 
 #[test]

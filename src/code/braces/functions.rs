@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::lex::{Kind, Token};
 use super::{Definition, Form, Placeholder, Table, is_code, line_start, scan, tokens, tree, white};
-use crate::code::placeholder::says_so;
+use crate::code::placeholder::{self, says_so};
 use crate::code::rules::Function;
 
 /// Longest comments above a function, in bytes, that are shown as its description.
@@ -67,6 +67,7 @@ impl File<'_> {
             name,
             line: 1 + self.newlines.partition_point(|&n| n < this.keyword),
             finished: shape.finished,
+            begun: shape.begun,
             declaration: false,
             stub: start,
             range: start..shape.end,
@@ -180,7 +181,7 @@ impl File<'_> {
         if this.form == Form::Expression {
             let Range { start, end } = this.block;
             let (lead, tail) = ("{\n".to_owned(), format!("{outer}}}"));
-            return Shape { body: start..end, end, lead, tail, indent, finished: true };
+            return Shape { body: start..end, end, lead, tail, indent, finished: true, begun: None };
         }
         let text = self.text;
         let open = (this.block.start + 1).min(text.len());
@@ -188,6 +189,7 @@ impl File<'_> {
         let inside = self.within(&(open..close));
         let code: Vec<&Token> = inside.iter().filter(|t| is_code(t)).collect();
         let finished = !is_placeholder(text, self.table.placeholders, &code);
+        let begun = begun(text, self.table.placeholders, &code).filter(|_| finished && this.form == Form::Braces);
         let first_line = inside.iter().find(|t| t.kind != Kind::Comment).filter(|t| t.kind == Kind::Newline);
         let mut start = first_line.map_or(open, |newline| newline.end);
         if !finished
@@ -220,6 +222,7 @@ impl File<'_> {
             tail,
             indent,
             finished,
+            begun,
         }
     }
 
@@ -246,6 +249,7 @@ struct Shape {
     tail: String,
     indent: String,
     finished: bool,
+    begun: Option<usize>,
 }
 
 /// Width of white space in columns, with tabs to multiples of 8.
@@ -279,6 +283,19 @@ fn is_placeholder(text: &str, known: &[Placeholder], code: &[&Token]) -> bool {
             && closed.is_some_and(|at| words.len() + at + 1 == code.len() && at > 0)
             && (!placeholder.says_so || code.iter().any(|t| t.kind == Kind::Str && says_so(t.text(text))))
     })
+}
+
+/// See [`Function::begun`].
+fn begun(text: &str, known: &[Placeholder], code: &[&Token]) -> Option<usize> {
+    let white = |token: &Token| &text[line_start(text, token.start)..token.start];
+    let outer = white(code.first()?);
+    let last = code.iter().rposition(|t| white(t) == outer).filter(|&at| at > 0 && outer.trim().is_empty())?;
+    let (before, last) = code.split_at(last);
+    let words: Vec<&str> = last.iter().map(|t| t.text(text)).collect();
+    let returns = before.iter().any(|t| t.is(text, "return"));
+    let start = line_start(text, last[0].start);
+    let is_last = last.len() > 1 && is_placeholder(text, known, last);
+    (is_last && placeholder::is_rest("//", text, start, &words, returns)).then_some(start)
 }
 
 /// The end of the comments at the beginning of a block, each on its own lines. In an unfinished function they

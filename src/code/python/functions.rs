@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::lex::{Kind, Token, Tokens};
 use super::lines::{self, Lines, Statement};
 use crate::code::definition::{self, Definition};
+use crate::code::placeholder;
 use crate::code::rules::Function;
 use crate::code::text::width;
 
@@ -116,6 +117,7 @@ fn function(
         name,
         line: 0,
         finished: shape.finished,
+        begun: shape.begun,
         declaration: is_decorated(text, this)
             || !shape.finished
                 && this.parent.is_some_and(|class| is_protocol(text, &definitions[class], headers[class])),
@@ -170,6 +172,7 @@ struct Shape {
     body: Range<usize>,
     lead: String,
     finished: bool,
+    begun: Option<usize>,
     body_indent: Option<String>,
 }
 
@@ -199,6 +202,7 @@ impl Shape {
             }
         }
         let finished = !statements.iter().all(|s| is_placeholder(text, &s.tokens));
+        let begun = begun(text, &statements).filter(|_| finished && !on_same_line);
         if !finished && !on_same_line {
             start = after_comments(text, start, end);
         }
@@ -207,7 +211,7 @@ impl Shape {
             Some(doc) => Some(text[lines::line_start(text, doc.start)..doc.start].to_owned()),
             None => Some(body_indent.to_owned()),
         };
-        Self { docstring, body: start..end, lead: lead.to_owned(), finished, body_indent }
+        Self { docstring, body: start..end, lead: lead.to_owned(), finished, begun, body_indent }
     }
 
     /// `def f(x): return x`: the statements after the colon are the body. A docstring among them moves to a
@@ -227,7 +231,8 @@ impl Shape {
             lead = format!("\n{body_indent}{}\n", &text[doc.clone()]);
         }
         let finished = !is_placeholder(text, &tokens);
-        Self { docstring, body: header_end..end, lead, finished, body_indent: Some(body_indent.to_owned()) }
+        let body_indent = Some(body_indent.to_owned());
+        Self { docstring, body: header_end..end, lead, finished, begun: None, body_indent }
     }
 }
 
@@ -254,6 +259,17 @@ fn is_placeholder(text: &str, tokens: &[Token]) -> bool {
                 | ["raise", "NotImplementedError", "(", .., ")"]
         )
     })
+}
+
+/// See [`Function::begun`].
+fn begun(text: &str, statements: &[Statement]) -> Option<usize> {
+    let (last, before) = statements.split_last()?;
+    let is_last = before.first()?.column == last.column && is_placeholder(text, &last.tokens);
+    let words: Vec<&str> = last.tokens.iter().map(|t| t.text(text)).collect();
+    let mut tokens = before.iter().flat_map(|statement| &statement.tokens);
+    let returns = tokens.any(|t| ["return", "yield"].contains(&t.text(text)));
+    let start = lines::line_start(text, last.tokens[0].start);
+    (is_last && placeholder::is_rest("#", text, start, &words, returns)).then_some(start)
 }
 
 /// The end of the comment lines at the beginning of `text[start..end]`. In an unfinished function they

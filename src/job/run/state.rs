@@ -440,10 +440,14 @@ impl State {
             let slot = &mut this.slots[candidate];
             let News::Called(observed) = news else { return };
             if slot.calls.take_if(|calls| Arc::ptr_eq(calls, &mine)).is_some() {
-                if let Some(observed) = observed.ok().filter(|observed| !observed.is_empty()) {
-                    slot.observed.get_or_insert_default().extend(observed);
-                    // There may be more inputs since.
-                    this.call(candidate);
+                match observed {
+                    Ok(observed) if observed.is_empty() => {}
+                    Ok(observed) => {
+                        slot.observed.get_or_insert_default().extend(observed);
+                        // There may be more inputs since.
+                        this.call(candidate);
+                    }
+                    Err(why) => this.tell(Event::Uncalled(why)),
                 }
                 this.agree();
                 this.settle();

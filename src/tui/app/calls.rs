@@ -434,6 +434,20 @@ pub(in crate::tui) mod tests {
         session.key("g");
         session.key("b");
         assert!(said(&session).contains("not yet in Go"), "{}", said(&session));
+        let mut session = Session::on(Job::from_text("def f(x: int) -> int:\n", &TestsChoice::None).unwrap(), 2);
+        session.open(true);
+        session.key("g");
+        session.finish(0, "    return 1\n");
+        session.key("b");
+        assert!(said(&session).contains("no candidate has been called yet"), "{}", said(&session));
+        for why in ["node is too old", "node is too old", "cancelled"] {
+            session.job(job::Event::Uncalled(why.to_owned()));
+        }
+        session.finish(1, "    return 2\n");
+        session.done();
+        assert!(said(&session).contains("not compared: node is too old"), "{}", said(&session));
+        session.key("b");
+        assert_eq!(said(&session), "the candidates were not called: node is too old");
         let run = session.run().id;
         session.send(Msg::Job { run, event: job::Event::Pick(None) });
         assert!(session.state.calls.is_none());

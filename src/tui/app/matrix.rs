@@ -4,6 +4,26 @@ use std::collections::HashMap;
 
 use super::candidate::Testing;
 use super::run::Run;
+use crate::trial::Verdict;
+
+/// The remark about tests that are left out, in brackets at the end of a message.
+fn remark(message: &str) -> Option<&str> {
+    message.ends_with(')').then(|| message.find(" (left out, ").map(|at| &message[at..]))?
+}
+
+/// A remark names this test as left out.
+fn names(remark: &str, test: &str) -> bool {
+    remark.match_indices(test).any(|(at, _)| {
+        let (before, behind) = (&remark[..at], &remark[at + test.len()..]);
+        let ends = [", ", " and ", "; ", ")"].iter().any(|end| behind.starts_with(end));
+        ends && (before.ends_with(": ") || before.ends_with(", "))
+    })
+}
+
+/// Words of a verdict with this message without the remark about tests that are left out.
+pub fn without_remark(words: &str, message: &str) -> String {
+    remark(message).map_or_else(|| words.to_owned(), |remark| words.replacen(remark, "", 1))
+}
 
 /// A test and how it ended on each shown candidate; nothing where it did not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +40,8 @@ impl Row {
 }
 
 impl Run {
-    /// The tests of the shown candidates, those that tell candidates apart first, else in the order in which
-    /// they were reported.
+    /// The tests that say something about the shown candidates, those that tell candidates apart first, else in
+    /// the order in which they were reported.
     pub fn matrix(&self) -> Vec<Row> {
         let shown = self.shown();
         let mut rows: Vec<Row> = Vec::new();
@@ -36,22 +56,45 @@ impl Run {
                 rows[row].ends[column] = Some(*passed);
             }
         }
+        rows.retain(|row| !self.is_left_out(&row.name));
         rows.sort_by_key(|row| !row.tells());
         rows
     }
 
-    /// The remark in brackets that the verdicts of all shown candidates end with; if two have one at
-    /// least.
-    pub fn shared_remark(&self) -> Option<&str> {
-        let mut all = self.blocks.iter().map(|block| match self.testing(block.shown) {
-            Testing::Done(verdict) if verdict.message.ends_with(')') => {
-                verdict.message.rfind(" (").map(|at| &verdict.message[at..])
-            }
+    /// `2 tests left out`: the tests that say nothing about candidates, which are the same for all of them.
+    pub fn left_out(&self) -> Option<String> {
+        let remark = self.verdicts().find_map(|verdict| remark(&verdict.message))?;
+        // Names may have commas of their own; then nobody knows how many they are.
+        let lists = remark.split("; ").filter_map(|list| list.split_once("left out, as they ")?.1.split_once(": "));
+        let number = |(_, names): (&str, &str)| {
+            let (names, more) = match names.trim_end_matches(')').rsplit_once(" and ") {
+                Some((names, more)) => (names, more.strip_suffix(" more")?.parse().ok()?),
+                None => (names, 0),
+            };
+            let is_name = |name: &str| !name.contains([' ', '[', '(']);
+            names.split(", ").all(is_name).then(|| names.split(", ").count() + more)
+        };
+        let number: Option<usize> = lists.map(number).sum();
+        Some(match number {
+            Some(1) => "1 test left out".to_owned(),
+            Some(number) if number > 0 => format!("{number} tests left out"),
+            _ => "some tests left out".to_owned(),
+        })
+    }
+
+    /// The verdicts of the shown candidates.
+    fn verdicts(&self) -> impl Iterator<Item = &Verdict> {
+        self.blocks.iter().filter_map(|block| match self.testing(block.shown) {
+            Testing::Done(verdict) => Some(verdict),
             _ => None,
-        });
-        let first = all.next()??;
-        let is_shared = self.blocks.len() > 1 && all.all(|other| other == Some(first));
-        is_shared.then(|| first.trim_start())
+        })
+    }
+
+    /// A test says nothing about candidates: it fails on one that passed, or is named as left out.
+    fn is_left_out(&self, test: &str) -> bool {
+        let failed = (test.to_owned(), false);
+        let excused = |verdict: &Verdict| verdict.has_passed() && verdict.assurance.checks.contains(&failed);
+        self.verdicts().any(|verdict| excused(verdict) || remark(&verdict.message).is_some_and(|r| names(r, test)))
     }
 
     /// Why the tests did not pass, if that is one and the same for at least two blocks and none passed or
@@ -118,13 +161,35 @@ mod tests {
         verdict(&mut session, 1, "no module", &[("a", false)]);
         assert_eq!(session.run().shared_cause(), Some("no module"));
         assert_eq!(session.state.note(0), None, "it is said once");
-        session.key("2");
-        session.key("T");
-        verdict(&mut session, 1, "gave 2 (left out: b)", &[("a", false)]);
-        session.key("1");
-        session.key("T");
-        verdict(&mut session, 0, "gave 1 (left out: b)", &[("a", false)]);
-        assert_eq!(session.run().shared_remark(), Some("(left out: b)"));
-        assert_eq!(session.state.note(0).as_deref(), Some("gave 1"), "the remark is said once");
+    }
+
+    /// The same tests are left out for all; what they are called is no news of a candidate.
+    #[test]
+    fn tests_that_are_left_out_are_said_once() {
+        let mut session = Session::tested(2);
+        session.key("g");
+        session.finish(0, "    return 1\n");
+        session.finish(1, "    return 2\n");
+        session.done();
+        let remark = "(left out, as they fail without calling the function: b, c; b says no (t.py:20))";
+        let checks = [("a", true), ("b", false), ("c", false)];
+        verdict(&mut session, 0, &format!("gave 1 (t.py:3) {remark}"), &[("a", false), checks[1], checks[2]]);
+        verdict(&mut session, 1, &format!("gave 2 {remark}"), &[("a", false), ("d", true)]);
+        assert_eq!(session.run().left_out().as_deref(), Some("2 tests left out"));
+        assert_eq!(session.state.note(0).as_deref(), Some("gave 1 (t.py:3)"));
+        let rows = session.run().matrix();
+        assert_eq!(rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["a", "d"]);
+        for (names, words) in [
+            ("b", "1 test left out"),
+            ("b, c, d and 4 more", "7 tests left out"),
+            ("f(1, 2), g", "some tests left out"),
+            ("b; left out, as they fail without calling the function: c", "2 tests left out"),
+        ] {
+            let message = format!("gave 1 (left out, as they are flaky: {names})");
+            session.key("1");
+            session.key("T");
+            verdict(&mut session, 0, &message, &[("a", false)]);
+            assert_eq!(session.run().left_out().as_deref(), Some(words), "{names}");
+        }
     }
 }

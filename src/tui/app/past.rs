@@ -116,6 +116,11 @@ pub fn next_job(state: &State) -> &Arc<Job> {
     newest.map_or(&state.job, |slot| &slot.job)
 }
 
+/// The newest run, also while an earlier one is shown.
+pub fn newest_run(state: &State) -> Option<&Run> {
+    state.past.slots.last().and_then(|slot| slot.parked.as_ref()).or(state.run.as_ref())
+}
+
 /// A new run is shown. The one before is over.
 pub fn begin(state: &mut State, run: Run) {
     if let (Some(at), Some(mut old)) = (state.past.at, state.run.take()) {
@@ -147,7 +152,7 @@ pub fn begin(state: &mut State, run: Run) {
 fn close(run: &mut Run, job: &Job, now: u64) {
     run.end(Phase::Finished(FinishReason::Cancelled), now);
     run.drop_trials(&Testing::None);
-    run.prepares = None;
+    (run.prepares, run.is_over) = (None, true);
     run.fold(job);
 }
 

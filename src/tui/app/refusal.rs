@@ -53,9 +53,13 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
         Action::Results if !state.has_tests() => {
             "there are no tests; start with --tests FILE, or put >>> examples into the docstring".to_owned()
         }
+        Action::Calls if run.is_some_and(|run| run.agreement.is_none() && run.uncalled.is_some()) => {
+            let why = run.and_then(|run| run.uncalled.clone()).unwrap_or_default();
+            format!("the candidates were not called: {why}")
+        }
         Action::Calls if run.is_none_or(|run| run.agreement.is_none()) => match state.job.inputs(&[]) {
             Err(why) => why,
-            Ok(_) if run.is_some_and(|run| run.is_live() && run.candidates.len() > 1) => {
+            Ok(_) if run.is_some_and(|run| !run.is_over && run.candidates.len() > 1) => {
                 "no candidate has been called yet".to_owned()
             }
             Ok(_) => "the candidates were not called: that needs two, --agree auto or on, and a sandbox".to_owned(),

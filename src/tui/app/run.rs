@@ -49,6 +49,10 @@ pub struct Run {
     pub pick: Option<usize>,
     /// The agreement of the candidates that were called so far.
     pub agreement: Option<Arc<Agreement>>,
+    /// Why one could not be called.
+    pub uncalled: Option<String>,
+    /// Nothing more comes of its tests and calls.
+    pub is_over: bool,
     /// Their agreement among those that passed, if any did.
     passing: Option<Arc<Agreement>>,
     /// Agreement that ordered the table of calls when it was opened: rows and numbers stay as they are then.
@@ -126,6 +130,8 @@ impl Run {
             ended: None,
             summary: None,
             agreement: None,
+            uncalled: None,
+            is_over: false,
             passing: None,
             opened: None,
             wrong: HashSet::new(),
@@ -151,6 +157,7 @@ impl Run {
 
     /// Places for the candidates of a round, the last of which are told what failed.
     pub fn more(&mut self, round: usize, n: usize, told: usize, now: u64) {
+        self.is_over = false;
         for place in 0..n {
             self.candidates.push(Candidate { round, told: place + told >= n, began: now, ..Candidate::default() });
         }

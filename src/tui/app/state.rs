@@ -9,6 +9,7 @@ use super::candidate::{Candidate, Testing};
 use super::diff::Diff;
 use super::draft::Draft;
 use super::find::{Filter, Search};
+use super::matrix;
 use super::palette::Palette;
 use super::past::Past;
 use super::picker::Picking;
@@ -357,23 +358,15 @@ impl State {
             return None;
         }
         let words = match run.testing(candidate) {
-            testing @ Testing::Done(verdict) if !testing.passed() || testing.is_marked() => verdict.lines(),
+            testing @ Testing::Done(verdict) if !testing.passed() || testing.is_marked() => {
+                matrix::without_remark(&verdict.lines(), &verdict.message)
+            }
             Testing::Marked(verdict) => verdict.mark()?,
             Testing::Fault(why) => why.clone(),
             _ => return None,
         };
-        let lines = self.without_remark(&words).lines().map(text::shown).collect::<Vec<_>>();
+        let lines = words.lines().map(text::shown).collect::<Vec<_>>();
         Some(lines.join("\n").trim().to_owned()).filter(|words| !words.is_empty())
-    }
-
-    /// Words about a candidate on one line, without the remark that all share.
-    pub fn own_words(&self, words: &str) -> String {
-        text::one_line(self.without_remark(words))
-    }
-
-    fn without_remark<'a>(&self, words: &'a str) -> &'a str {
-        let remark = self.run.as_ref().and_then(Run::shared_remark);
-        remark.and_then(|remark| words.strip_suffix(remark)).unwrap_or(words)
     }
 
     /// Tests exist.

@@ -58,6 +58,13 @@ fn take_in(state: &mut State, event: Event) {
             run.rank();
             state.pick_by_checks();
         }
+        // Without tests the comparison is all that a pick stands on.
+        Event::Uncalled(why) if run.uncalled.is_none() => {
+            run.uncalled = Some(why.clone());
+            if !state.has_tests() {
+                state.say(format!("the candidates are not compared: {why}"));
+            }
+        }
         Event::Pick(pick) => {
             run.picked(pick);
             // The run itself ends what is still being written.
@@ -74,6 +81,7 @@ fn take_in(state: &mut State, event: Event) {
         }
         Event::Done(outcome) => {
             run.ranked(&outcome.summary.ranking);
+            run.is_over = true;
             let moved = run.moved;
             told_apart(state);
             unnoticed(state);
@@ -83,7 +91,7 @@ fn take_in(state: &mut State, event: Event) {
                 diff::open(state, false);
             }
         }
-        Event::Source(_) | Event::Added { .. } => {}
+        Event::Source(_) | Event::Added { .. } | Event::Uncalled(_) => {}
     }
 }
 

@@ -1,4 +1,5 @@
-//! The last line: what the keys do here, or what was just said.
+//! The last line: what the keys do here, or what was just said. A list or a question keeps the line for its keys;
+//! what is said then stands above it.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -40,12 +41,23 @@ pub fn said(look: &Look) -> Option<(String, Style)> {
     state.notice.as_ref().map(|n| (text::one_line(&n.text), look.style(Role::Title)))
 }
 
+/// A list, a question or the help lies over the rest.
+pub fn is_below_dialog(state: &State) -> bool {
+    matches!(state.context(), Context::Picker | Context::Palette | Context::Question | Context::Help)
+}
+
+/// Draws what was just said in the row above the line of a dialog, as far as it fits.
+pub fn draw_said(buf: &mut Buffer, row: Rect, (words, style): &(String, Style)) {
+    Clear.render(row, buf);
+    put(buf, row, row.x + 1, row.y, &text::fit(words, usize::from(row.width.saturating_sub(1))), *style);
+}
+
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     if area.is_empty() {
         return;
     }
     let row = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
-    if let Some((words, style)) = said(look) {
+    if let Some((words, style)) = said(look).filter(|_| !is_below_dialog(look.state)) {
         let mut lines = text::wrap_words(&words, row.width.into());
         // Words that are too long for the line take the line of figures as well while they stand there.
         let above = Rect { y: area.y.saturating_sub(1), ..area };

@@ -83,7 +83,12 @@ pub fn draw(frame: &mut Frame, look: &Look) {
     status::draw(buf, layout.status, look, &layout);
     footer::draw(buf, layout.footer, look);
     if layout.regime != Regime::Floor {
-        let body = Rect::new(0, 1, area.width, area.height.saturating_sub(2));
+        let mut body = Rect::new(0, 1, area.width, area.height.saturating_sub(2));
+        let said = footer::said(look).filter(|_| footer::is_below_dialog(look.state) && body.height > 3);
+        if let Some(said) = said {
+            body.height -= 1;
+            footer::draw_said(buf, Rect { y: body.bottom(), height: 1, ..body }, &said);
+        }
         if let Some(open) = &look.state.picking.open {
             picker::draw(buf, body, look, open);
         }

@@ -128,7 +128,7 @@ fn header(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, (d
     match (look.state.note(index), run.testing(index)) {
         (Some(note), _) if !noted => texts.push((text::one_line(&note), look.style(state.role))),
         (None, Testing::Done(verdict)) => {
-            texts.push((look.state.own_words(&verdict.words()), look.style(Role::Muted)));
+            texts.push((badge::words(verdict), look.style(Role::Muted)));
         }
         _ => {}
     }

@@ -5,6 +5,8 @@ use ratatui::layout::Rect;
 
 use super::{Look, middle, put, window};
 use crate::job::label;
+use crate::trial::Status;
+use crate::tui::app::matrix::without_remark;
 use crate::tui::app::state::Question;
 use crate::tui::app::{State, Testing};
 use crate::tui::keymap::{Action, Context};
@@ -75,11 +77,18 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, question: Question) {
 fn not_passed(state: &State, candidate: usize) -> [String; 2] {
     let testing = state.run.as_ref().map_or(&Testing::None, |r| r.testing(candidate));
     let (why, said) = match testing {
-        Testing::Done(verdict) if testing.passed() => ("has passed its tests meanwhile.", verdict.message.as_str()),
-        Testing::Done(verdict) => ("did not pass its tests.", verdict.message.as_str()),
-        Testing::Queued | Testing::Running => ("has not been tested to the end yet.", ""),
-        Testing::Fault(why) => ("could not be tested.", why.as_str()),
-        Testing::None | Testing::Refused | Testing::Marked(_) => ("was not tested.", ""),
+        Testing::Done(verdict) => {
+            let why = match verdict.status {
+                Status::Passed => "has passed its tests meanwhile.",
+                // They may never have begun.
+                Status::NotRun => "was not tested.",
+                _ => "did not pass its tests.",
+            };
+            (why, without_remark(&verdict.message, &verdict.message))
+        }
+        Testing::Queued | Testing::Running => ("has not been tested to the end yet.", String::new()),
+        Testing::Fault(why) => ("could not be tested.", why.clone()),
+        Testing::None | Testing::Refused | Testing::Marked(_) => ("was not tested.", String::new()),
     };
-    [why.to_owned(), text::one_line(said)]
+    [why.to_owned(), text::one_line(&said)]
 }

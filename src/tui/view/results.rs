@@ -60,7 +60,7 @@ fn candidates(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, shown: &[usi
         let time = verdict
             .map_or(String::new(), |v| format!("{:.2} s", v.duration_ms.max(v.waited_ms.into()) as f64 / 1000.0));
         put(buf, row, x, y, &format!("{time:>8}"), look.style(Role::Muted));
-        let mut words = verdict.map_or(String::new(), |v| look.state.own_words(&v.words()));
+        let mut words = verdict.map_or_else(String::new, badge::words);
         for mark in badge::marks(look.state, index).iter().rev() {
             words = format!("{}  {words}", mark.text);
         }

@@ -9,6 +9,7 @@ use crate::engine::FinishReason;
 use crate::job::label;
 use crate::trial::Status;
 use crate::tui::app::find::Filter;
+use crate::tui::app::matrix::without_remark;
 use crate::tui::app::state::{Consent, Question};
 use crate::tui::app::{Loading, Phase, Run};
 use crate::tui::layout::{Layout, Regime};
@@ -58,11 +59,12 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
     out.extend(confidence::legend(look));
     if let Some(run) = &state.run {
         if let Some(cause) = run.shared_cause() {
-            out.push((format!("all: {}", text::one_line(cause)), look.style(Role::Fail)));
+            out.push((format!("all: {}", text::one_line(&without_remark(cause, cause))), look.style(Role::Fail)));
         }
         if let Some((words, role)) = tests(run, state.has_tests()) {
             out.push((words, look.style(role)));
         }
+        out.extend(run.left_out().map(|words| (words, muted)));
         if let Some(seconds) = run.silent_for(state.now).filter(|_| pane::is_served(look)) {
             out.push((format!("no data for {seconds} s"), look.style(Role::Warn)));
         }
@@ -95,9 +97,6 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
     out.push((if temperature == 0.0 { "greedy".to_owned() } else { format!("T {temperature}") }, muted));
     out.push((format!("seed {seed}"), muted));
     out.push((state.draft_length(), muted));
-    if let Some(remark) = state.run.as_ref().and_then(Run::shared_remark) {
-        out.push((text::one_line(remark), muted));
-    }
     if state.has_tests() && !state.protection.tier.is_empty() {
         out.push((format!("sandbox: {}", text::one_line(&state.protection.tier)), muted));
     }

@@ -15,7 +15,7 @@ use crate::trial::{Assurance, Status, Verdict};
 use crate::tui::app::calls::tests::{called, one_broken};
 use crate::tui::app::fixture::{PROMPT, Session, body};
 use crate::tui::app::palette::What;
-use crate::tui::app::{Loading, Msg, palette_tests, tokens};
+use crate::tui::app::{Loading, Msg, palette_tests, picker, tokens};
 use crate::tui::theme::Depth;
 use crate::tui::view::badge;
 
@@ -26,6 +26,50 @@ fn long_messages_are_read_to_their_end() {
     session.send(Msg::Saved(Ok(format!("{}the end", "a long path ".repeat(8)))));
     let shown = scene(&mut session, 80, 24);
     assert!(shown.lines().last().is_some_and(|line| line.ends_with("the end")), "{shown}");
+}
+
+/// The keys of a list stay in sight, and a message above them begins at its beginning.
+#[test]
+fn what_is_said_hides_no_keys_of_a_list() {
+    let mut session = picker::tests::picking(Vec::new());
+    session.state.say(format!("it says {}the end", "a long word ".repeat(8)));
+    let shown = scene(&mut session, 80, 24);
+    let last: Vec<&str> = shown.lines().rev().take(2).collect();
+    assert!(last[0].contains("Enter") && last[0].contains("Esc"), "{shown}");
+    assert!(last[1].trim_start().starts_with("it says a long word") && last[1].trim_end().ends_with('…'), "{shown}");
+}
+
+/// A session whose candidates have ended, and are to be tested.
+fn untested(n: usize) -> Session {
+    let mut session = Session::tested(n);
+    session.key("g");
+    (0..n).for_each(|candidate| drop(session.finish(candidate, &body(candidate))));
+    session.done();
+    session
+}
+
+/// Tests that are left out are the same for all candidates; what a candidate did stands in its pane.
+#[test]
+fn tests_that_are_left_out_are_counted_in_the_line_of_figures() {
+    let mut session = untested(2);
+    let remark = "(left out, as they fail without calling the function: t.test_a, t.test_b; t.test_a says no (t.py:9))";
+    session.verdict(0, Status::Passed, &format!("1 test {remark}"));
+    session.verdict(1, Status::Failed, &format!("t.test_c: AssertionError: 3 != 4 (t.py:15) {remark}"));
+    let shown = scene(&mut session, 80, 24);
+    assert_eq!(shown.matches("left out").count(), 1, "{shown}");
+    assert!(shown.contains(" 1 passed, 1 failed   2 tests left out ") && !shown.contains("(t.py:9)"), "{shown}");
+    assert!(shown.contains("3 != 4 (t.py:15)"), "{shown}");
+    session.key("t");
+    assert!(scene(&mut session, 120, 30).contains("t.test_a, t.test_b; t.test_a says no"), "whole among the details");
+}
+
+#[test]
+fn a_question_says_of_tests_that_never_ran_that_they_did_not() {
+    let mut session = untested(1);
+    session.verdict(0, Status::NotRun, "no tests are left");
+    session.key("enter");
+    let shown = scene(&mut session, 80, 24);
+    assert!(shown.contains("A was not tested.") && shown.contains("no tests are left"), "{shown}");
 }
 
 #[test]
