@@ -77,8 +77,8 @@ pub struct FunctionName {
     pub name: String,
     /// Line of its `def` or its name, 1-based.
     pub line: usize,
-    /// True if it has a body: more than a docstring, comments, or a placeholder such as `pass` or `todo!()`, and
-    /// one that does not break off in a placeholder.
+    /// True if it has a body: more than a docstring, comments, or a placeholder such as `pass` or `todo!()`,
+    /// and one that does not break off in a placeholder.
     pub finished: bool,
     /// True if its body is missing on purpose: an abstract method, or one of several typed signatures.
     pub declaration: bool,

@@ -28,9 +28,9 @@ pub(super) fn above(mark: &str, text: &str, at: usize) -> usize {
     found
 }
 
-/// Returns true if the placeholder that begins the line at byte `at`, behind lines of the user's own, stands in
-/// for the rest of the body. `words` are its tokens; `returns` tells whether lines before it return, as then it
-/// may as well end a whole body, behind a row of cases.
+/// Returns true if the placeholder that begins the line at byte `at`, behind lines of the user's own, stands
+/// in for the rest of the body. `words` are its tokens; `returns` tells whether lines before it return, as
+/// then it may as well end a whole body, behind a row of cases.
 pub(super) fn is_rest(mark: &str, text: &str, at: usize, words: &[&str], returns: bool) -> bool {
     let is_sure = words.first() == Some(&".") || words.iter().any(|word| word.to_ascii_lowercase().contains("todo"));
     // `pass` behind other lines says nothing.

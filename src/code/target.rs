@@ -49,8 +49,8 @@ pub struct Target {
     pub(super) body_indent: Option<String>,
     /// Start of the shown and edited stub: the start of a line.
     pub(super) stub: usize,
-    /// Lines under the stub, which stay in front of a candidate, except for comments at their end that ask for
-    /// the rest.
+    /// Lines under the stub, which stay in front of a candidate, except for comments at their end that ask
+    /// for the rest.
     pub(super) typed: String,
     /// The heads of the classes and functions around it, outermost first.
     pub(super) around: Vec<Range<usize>>,

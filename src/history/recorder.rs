@@ -108,8 +108,8 @@ impl Recorder {
         self.lock().tell(What::Said(Box::new(said)))
     }
 
-    /// The session ends while candidates are written. Of those that have not ended, these texts are kept; what
-    /// the run tells later is not.
+    /// The session ends while candidates are written. Of those that have not ended, these texts are kept;
+    /// what the run tells later is not.
     pub fn cut(&self, texts: Vec<(usize, String)>) {
         let mut this = self.lock();
         for (candidate, text) in texts {

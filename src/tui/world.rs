@@ -633,8 +633,8 @@ impl World {
         Outcome { accepted: accepted.or(code), message: format!("{name} was written to {}{undo}", path.display()) }
     }
 
-    /// Ends everything and waits until no code under test runs any more. Candidates that are still being written
-    /// are kept as far as `state` shows them: a model or a server may take its time to end.
+    /// Ends everything and waits until no code under test runs any more. Candidates that are still being
+    /// written are kept as far as `state` shows them: a model or a server may take its time to end.
     pub fn close(&mut self, state: &State) {
         if let Some(run) = past::newest_run(state) {
             let live = run.candidates.iter().enumerate().filter(|(_, c)| c.is_live() && !c.text.is_empty());

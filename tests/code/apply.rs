@@ -209,13 +209,13 @@ fn a_body_that_is_begun_is_gone_on_with() {
         assert_eq!(fs::read_to_string(&path).unwrap(), [&*kept, body, after].concat(), "{name}");
         applied.undo().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), text, "{name}");
-        // What a chat model repeats of it is there once.
+        // A chat model may repeat it; it is there once.
         let whole = [&*kept, body, after].concat();
         let answer = format!("```{}\n{whole}```\n", target.language.name());
         let (candidate, _) = target.requested().read(&answer, true);
         assert_eq!(target.splice(&candidate), whole, "{name}");
     }
-    // What ends a row of cases ends a whole body.
+    // Behind a row of cases it ends a whole body.
     for text in [
         "def f(x):\n    if x:\n        return 1\n    raise NotImplementedError\n",
         "def f(x):\n    if x:\n        g()\n    pass\n",

@@ -40,8 +40,8 @@ impl Row {
 }
 
 impl Run {
-    /// The tests that say something about the shown candidates, those that tell candidates apart first, else in
-    /// the order in which they were reported.
+    /// The tests that say something about the shown candidates, those that tell candidates apart first, else
+    /// in the order in which they were reported.
     pub fn matrix(&self) -> Vec<Row> {
         let shown = self.shown();
         let mut rows: Vec<Row> = Vec::new();
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(session.state.note(0), None, "it is said once");
     }
 
-    /// The same tests are left out for all; what they are called is no news of a candidate.
+    /// They are the same for all; their names are no news of a candidate.
     #[test]
     fn tests_that_are_left_out_are_said_once() {
         let mut session = Session::tested(2);

@@ -94,7 +94,8 @@ fn role(status: Status) -> Role {
     }
 }
 
-/// Words of a verdict on one line. Tests that are left out are the same for all, and stand in the line of figures.
+/// Words of a verdict on one line. Tests that are left out are the same for all, and stand in the line of
+/// figures.
 pub fn words(verdict: &Verdict) -> String {
     text::one_line(&without_remark(&verdict.words(), &verdict.message))
 }

@@ -1,5 +1,5 @@
-//! The last line: what the keys do here, or what was just said. A list or a question keeps the line for its keys;
-//! what is said then stands above it.
+//! The last line: what the keys do here, or what was just said. A list or a question keeps the line for its
+//! keys; what is said then stands above it.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
