@@ -58,12 +58,8 @@ pub fn run(
     let own = base.read(&project.file).unwrap_or_default();
     let lone = project.lone.as_ref().map(|_| with_package(&trial.program, &suite.package));
     let candidate = lone.as_deref().unwrap_or(&trial.program);
-    let files = suite.files.iter().map(|(file, text)| (file, text)).chain([(&suite.program, &own)]);
-    for (file, text) in files {
-        let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        if let Some(why) = unmet_go_constraint(stem, text, go.version.1, module::tags()) {
-            return Ok(Verdict::not_run(&format!("Go leaves out {} here: {why}", file.display())));
-        }
+    if let Some(why) = left_out_here(&suite, &own, go.version.1) {
+        return Ok(Verdict::not_run(&why));
     }
     let names = match asked_of(&suite) {
         Ok(names) => names,
@@ -161,6 +157,16 @@ pub fn run(
         ..evidence(run, told, names)
     };
     decide(&evidence, &candidate_limits(trial.limits, baseline.elapsed))
+}
+
+/// Why Go leaves out a tests file of a suite here, or the file with this text that they test.
+fn left_out_here(suite: &Suite, own: &String, minor: u32) -> Option<String> {
+    let mut files = suite.files.iter().map(|(file, text)| (file, text)).chain([(&suite.program, own)]);
+    files.find_map(|(file, text)| {
+        let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let why = unmet_go_constraint(stem, text, minor, module::tags())?;
+        Some(format!("Go leaves out {} here: {why}", file.display()))
+    })
 }
 
 /// The tests of a suite that are run, or why none is.
