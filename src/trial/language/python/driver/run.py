@@ -805,6 +805,8 @@ def run_all(run, request, parts, settings):
             run.complain(path, error)
             return None
         return run.look_again(parts, examples_in(run, module, {}))
+    # Loaded before any code of the project, so that a part of it that is replaced later is noticed.
+    import unittest
     if tests is None:
         return with_discovery(run, parts)
     parts.look()
