@@ -48,11 +48,11 @@ const SORTS: &[Sort] = &[
     (&["md", "markdown"], "md", &["# A\n\ntext *b*\n\n## B\n\n- one\n- two\n", "text\n", ""]),
 ];
 
-/// What files of no such sort hold.
+/// Texts of files of no such sort.
 const TEXTS: &[&str] =
     &["the quick fox\nThe dog\n\nthe end 42\n", "", "3\n1\n-2\n3\n", "one line", " a = 1 \n# no\nb=2\r\n"];
 
-/// What folders hold: the files in them.
+/// Files in folders, with their texts.
 const FOLDERS: &[&[(&str, &str)]] = &[
     &[("a.txt", "one\n"), ("b.py", "x = 1\n"), ("c/d.txt", "two\nthree\n")],
     &[],

@@ -213,8 +213,8 @@ impl Agreement {
         all
     }
 
-    /// The inputs on which candidates differ, those first that tell most of them apart, of these the shortest, and
-    /// behind them those that tell no others apart.
+    /// The inputs on which candidates differ: first those that tell most of them apart, of these the shortest;
+    /// last those that tell no others apart.
     pub fn differing(&self) -> &[usize] {
         &self.differing
     }

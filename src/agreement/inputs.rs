@@ -85,7 +85,7 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
     Ok(all.all)
 }
 
-/// Further inputs beside `inputs`, where these bodies compare with more than those that `inputs` were made with.
+/// Further inputs beside `inputs`, where these bodies compare with more than the known ones do.
 pub fn more_inputs(
     target: &Target,
     tests: &[String],
@@ -266,8 +266,8 @@ const MOST_METHODS: usize = 3;
 /// Calls of a method before its own: enough to fill what holds few.
 const MANY: usize = 4;
 
-/// Finished methods of the function's class that take something, with what they take: those that change an object
-/// show in what the function does.
+/// Finished methods of the function's class that take something, with what they take. One that changes an
+/// object shows in what the function does.
 fn other_methods(target: &Target, called: &Called, types: Types) -> Vec<(String, Vec<Parameter>)> {
     let Some(class) = &called.class else { return Vec::new() };
     let of = |name: &code::FunctionName| {

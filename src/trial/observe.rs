@@ -12,10 +12,10 @@ use super::project::lone::{Lones, folder_of};
 use crate::sandbox::{Ended, Limits, Run};
 use crate::untrusted::clean_line;
 
-/// Functions of the observers that make a file (a name and its text), and a folder (a name, and the texts of its
-/// files by their names) in the folder that calls run in, for one call; they return the name.
+/// Function of the observers that makes a file for one call, of a name and a text, in the folder that calls run
+/// in. It returns the name.
 pub const FILE_MAKER: &str = "a_file";
-/// See [`FILE_MAKER`].
+/// The function that makes a folder, of a name and the texts of its files by their names.
 pub const FOLDER_MAKER: &str = "a_folder";
 
 /// A call.

@@ -47,7 +47,7 @@ fn tests_of_other_functions_do_not_stop_a_new_one() {
         let file = world.file("stats.py", MEAN);
         let done = complete(&world, &format!("{file}:mean"), &bodies, &["--tests", "test_sums.py"]).code(1);
         assert!(done.out.is_empty() && !done.err.contains("instead"), "{}{}", done.out, done.err);
-        // Those that need pytest are not heard without it.
+        // Tests that need pytest are not heard without it.
         world.file("test_sums.py", "from sums import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n");
         let done = complete(&world, &format!("{file}:mean"), &bodies, &[]);
         if !has_pytest {

@@ -544,8 +544,8 @@ impl State {
         self.task.is_decided_by_tests(&mut self.candidates.iter().map(|c| &c.verdict))
     }
 
-    /// Returns true if nothing is known against a candidate where no tests decide: it is not empty, can be loaded,
-    /// and no test fails with it.
+    /// Returns true if nothing is known against a candidate where no tests decide: it is not empty, it can be
+    /// loaded, and no test fails with it.
     fn stands(&self, candidate: usize) -> bool {
         let origin = self.slots[candidate].origin.unwrap_or(candidate);
         let is_empty = self.candidates[origin].text.trim().is_empty();

@@ -68,7 +68,8 @@ pub fn paste(state: &mut State, text: &str) {
     }
 }
 
-/// The typed answer becomes a check, and the typed call an input. One that cannot be read stays, to be corrected.
+/// The typed answer becomes a check, and the typed call an input. A text that cannot be read stays, to be
+/// corrected.
 pub fn take(state: &mut State) -> Vec<Effect> {
     let Some(answering) = &state.answering else { return Vec::new() };
     let (call, text) = (answering.call.clone(), answering.text.text().trim().to_owned());

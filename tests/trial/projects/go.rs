@@ -52,7 +52,7 @@ fn go_tests_of_a_module_run_by_name() {
     }
 }
 
-/// What fails in the same way whatever the function does, and never calls it, is not about the candidate. A
+/// A test that fails in the same way whatever the function does, and never calls it, says nothing of it. A
 /// panic there ends the tests of the function as well.
 #[test]
 fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {

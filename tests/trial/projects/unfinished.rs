@@ -37,11 +37,11 @@ fn a_python_test_that_reaches_what_is_unfinished_says_nothing() {
     for (tests, body, status) in [
         (of_both.to_owned(), right, Status::NotRun),
         (of_both.to_owned() + of_put, right, Status::NotRun),
-        // What never calls it is left out, as always.
+        // A test that never calls it is left out, as always.
         (of_get.to_owned() + of_put, right, Status::Passed),
         (of_both.to_owned() + of_put, "self.d[k] = 2", Status::Failed),
         (of_both.to_owned(), "raise NotImplementedError", Status::Failed),
-        // What the candidate writes beside it is its own.
+        // A function that the candidate writes beside it is its own.
         (
             of_both.to_owned(),
             "self.get = self.own\n\n    def own(self, k):\n        raise NotImplementedError",

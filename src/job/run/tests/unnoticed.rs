@@ -26,7 +26,7 @@ fn tests_that_were_found_and_notice_nothing_leave_the_pick_to_the_rank() {
     let all = || [unnoticed(), unnoticed(), unnoticed()];
     assert_eq!(run_of(all(), &TestsChoice::IfAny), (Some(0), vec![0, 1, 2], 3));
     assert_eq!(run_of(all(), &TestsChoice::Auto).0, None, "the user asked for just these");
-    // What a test fails with is no pick, and nothing more is written for it.
+    // A candidate that fails a test is no pick, and nothing more is written for it.
     let one = [failed.clone(), unnoticed(), unnoticed()];
     assert_eq!(run_of(one, &TestsChoice::IfAny), (Some(1), vec![1, 2, 0], 3));
     let one = [unnoticed(), passed, failed];

@@ -151,7 +151,7 @@
     });
     return found;
   };
-  // What the files hold that were not there before, by their names.
+  // The texts of the files that were not there before, by their names.
   const filesNow = () => {
     const found = { __proto__: null };
     const look = (path) => {
