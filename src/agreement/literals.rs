@@ -14,6 +14,8 @@ const MOST: usize = 4;
 const LONGEST: usize = 20;
 /// Numbers that typical values have anyway.
 const SMALLEST: i64 = 3;
+/// Largest number that is made of one: as many steps are made in the time of a call.
+const LARGEST: i64 = 2_000_000;
 /// Methods that take the name of a field.
 const READS: [&str; 4] = ["get", "pop", "setdefault", "has"];
 /// Methods and functions by which code shows what a parameter is.
@@ -185,7 +187,7 @@ impl Literals {
     /// Numbers at and beside the literals, and between them and their multiples.
     fn made_numbers(&self) -> Vec<i64> {
         let around = |&n: &i64| [n, n - 1, n + 1, n.saturating_add(n / 2), n.saturating_mul(n)];
-        self.numbers.iter().take(MOST).flat_map(around).collect()
+        self.numbers.iter().take(MOST).flat_map(around).filter(|&number| number <= LARGEST).collect()
     }
 }
 
@@ -270,6 +272,8 @@ mod tests {
         assert!(all.contains(&"\"#ab #c d\"".to_owned()) && !all.iter().any(|text| text.contains('?')), "{all:?}");
         let all = values(Language::Python, &["    while n >= 1024:\n        n /= 1024.0\n"], "n", Kind::Int, true);
         assert_eq!([&all[0], &all[2], &all[4], &all[6]], ["1024", "1023", "1025", "1536"]);
+        let prime = values(Language::Python, &["    return n % 1000000007\n"], "n", Kind::Int, true);
+        assert!(!prime.iter().any(|number| number.len() > 7), "calls would take too long: {prime:?}");
         let all =
             values(Language::JavaScript, &["  if (m === 'GET' && p === \"/a\") return 1;\n"], "m", Kind::Text, true);
         assert!(all.contains(&"\"GET\"".to_owned()) && !all.contains(&"\"/a\"".to_owned()), "{all:?}");
@@ -280,7 +284,7 @@ mod tests {
         let handle = "  if (method !== 'GET') return 405;\n  if (path === '/a') return payload.map(f);\n";
         let one = |name: &str| values(Language::JavaScript, &[handle], name, Kind::Int, true);
         assert!(one("method").contains(&"\"GET\"".to_owned()) && one("payload")[1].starts_with('['));
-        assert_eq!((one("other")[1].as_str(), one("path")[0].as_str()), ("1", "\"/a\""), "not what others are");
+        assert_eq!((one("other")[1].as_str(), one("path")[0].as_str()), ("0", "\"/a\""), "not what others are");
         let pattern = "    return set(re.findall(r\"#(\\w+)\", text))\n";
         assert!(values(Language::Python, &[pattern], "text", Kind::Text, false).contains(&"\"#ab #c d\"".to_owned()));
         let path = Parameter { name: "path".to_owned(), kind: Kind::Text, ..Parameter::default() };
