@@ -114,7 +114,9 @@ fn drafts_change_nothing_of_an_answer() {
     let instruct = chat_model(&world, "tiny-instruct");
     let answer = |draft: &str| {
         let args = [STUB, "--tests", "none", "--model", &instruct, "--draft", draft, "--draft-length", "4", "-n", "2"];
-        world.complete(&[&args[..], &["--temperature", "0", "--max-tokens", "40"]].concat())
+        let rest = ["--json", "--temperature", "0", "--max-tokens", "40"];
+        // A model of random numbers answers without code, which is no candidate to take.
+        world.run(&[&["complete"], &args[..], &rest].concat()).code(1).json()
     };
     let (plain, drafted) = (answer("none"), answer(&model("qwen2-draft")));
     assert_eq!(token_ids(&plain), token_ids(&drafted));
