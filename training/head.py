@@ -42,13 +42,8 @@ TOGETHER = 64
 
 def main():
     a = parse()
-    device = train.begin(a)
-    data, out = Path(a.data), Path(a.out)
-    tokenizer = Tokenizer.from_file(str(data / "tokenizer.json"))
-    model = load(a.main).to(device).eval().requires_grad_(False)
-    mix = train.MIX if device.type == "cuda" else train.MIX_CPU
-    batches = train.Batches(data, mix, a.context, a.seed, device, tokenizer)
-    ids = frequent(batches, a.tokens).to(device)
+    model, tokenizer, batches, ids = opened(a)
+    data, out, device = Path(a.data), Path(a.out), batches.device
     head = Head(model, ids, a.before or usual(len(model.blocks)), a.ffn or model.shape.ffn).to(device)
     settle(head, model, batches.next(a.batch, 1)[0])
     figures = teach(head, model, batches, tokenizer, a)
@@ -58,6 +53,16 @@ def main():
     figures["accepted"] = measure(head, model, data, tokenizer, a.steps, a.draft and load(a.draft).to(device))
     (out / "figures.json").write_text(json.dumps(figures, indent=1) + "\n")
     print(json.dumps(figures), flush=True)
+
+
+def opened(a):
+    """The main model, its tokenizer, the training text and the tokens that can be drafted."""
+    device, data = train.begin(a), Path(a.data)
+    tokenizer = Tokenizer.from_file(str(data / "tokenizer.json"))
+    model = load(a.main).to(device).eval().requires_grad_(False)
+    mix = train.MIX if device.type == "cuda" else train.MIX_CPU
+    batches = train.Batches(data, mix, a.context, a.seed, device, tokenizer)
+    return model, tokenizer, batches, frequent(batches, a.tokens).to(device)
 
 
 def parse():

@@ -19,12 +19,10 @@ import json
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional as F
 
 import head
-import train
 from network import load, rotate
 
 # The newest tokens that a `short` draft knows.
@@ -33,13 +31,8 @@ SHORT = 3
 
 def main():
     a = parse()
-    device = train.begin(a)
-    data, out = Path(a.data), Path(a.out)
-    tokenizer = Tokenizer.from_file(str(data / "tokenizer.json"))
-    model = load(a.main).to(device).eval().requires_grad_(False)
-    mix = train.MIX if device.type == "cuda" else train.MIX_CPU
-    batches = train.Batches(data, mix, a.context, a.seed, device, tokenizer)
-    ids = head.frequent(batches, a.tokens).to(device)
+    model, tokenizer, batches, ids = head.opened(a)
+    data, out, device = Path(a.data), Path(a.out), batches.device
     made = (Hidden if a.kind == "hidden" else Heads)(model, ids, a).to(device)
     figures = head.teach(made, model, batches, tokenizer, a)
     figures["share of the main model's weights, of all drafts"] = round(made.read_per_pass(model), 3)

@@ -2,6 +2,7 @@
 
 use super::kind::{Kind, Parameter};
 use super::value::{Argument, Value};
+use crate::code;
 use crate::trial::{FILE_MAKER, FOLDER_MAKER};
 
 /// Words by which code speaks of files of a sort, the ending of their names, and what they hold.
@@ -69,7 +70,7 @@ const OF_FILES: &[&str] = &["path", "file", "filename", "filepath", "fname", "in
 const OF_FOLDERS: &[&str] = &["folder", "directory", "dir", "dirname"];
 
 fn ends_with_one_of(name: &str, all: &[&str]) -> bool {
-    words(name).last().is_some_and(|last| all.contains(&last.as_str()))
+    code::words_of_names(name).last().is_some_and(|last| all.contains(&last.as_str()))
 }
 
 /// Returns true if a parameter of this name usually has a path.
@@ -102,7 +103,7 @@ fn placed(kind: Kind, is_path: bool, made: &dyn Fn() -> Vec<Value>) -> Kind {
 
 fn files(texts: &[&str]) -> Vec<Value> {
     let speaks_of = |text: &&str| {
-        let words = words(text);
+        let words = code::words_of_names(text);
         SORTS.iter().find(|(names, ..)| names.iter().any(|name| words.iter().any(|word| word == name)))
     };
     let (ending, held) = texts.iter().find_map(speaks_of).map_or(("txt", TEXTS), |(_, ending, held)| (*ending, *held));
@@ -122,23 +123,6 @@ fn folders() -> Vec<Value> {
 fn made(maker: &str, name: String, held: Value) -> Value {
     let plain = |value| Argument { name: None, value };
     Value::Made(maker.to_owned(), vec![plain(Value::Text(name)), plain(held)])
-}
-
-/// The words of a text and of the names in it, in lower case.
-fn words(text: &str) -> Vec<String> {
-    let mut all = vec![String::new()];
-    let mut was_lower = false;
-    for c in text.chars() {
-        if !c.is_alphanumeric() || c.is_uppercase() && was_lower {
-            all.push(String::new());
-        }
-        was_lower = c.is_lowercase();
-        if c.is_alphanumeric() {
-            all.last_mut().into_iter().for_each(|word| word.extend(c.to_lowercase()));
-        }
-    }
-    all.retain(|word| !word.is_empty());
-    all
 }
 
 #[cfg(test)]

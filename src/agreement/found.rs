@@ -48,16 +48,17 @@ impl Agreement {
     pub fn of(inputs: Arc<[Input]>, witnesses: Vec<Witness>) -> Self {
         let standings = tally(&witnesses, inputs.len());
         let mut this = Self { inputs, witnesses, standings, differing: Vec::new() };
-        let kinds = |input: usize| this.answers(input).iter().filter(|answer| answer.is_told).count();
-        let kinds: Vec<usize> = (0..this.inputs.len()).map(kinds).collect();
-        this.differing = (0..kinds.len()).filter(|&input| kinds[input] > 1).collect();
-        this.differing.sort_by_key(|&input| (Reverse(kinds[input]), this.inputs[input].text().len()));
-        // Inputs that tell the same candidates apart as an earlier one come behind all others.
-        let apart = |input: usize| this.answers(input).into_iter().map(|answer| answer.candidates).collect::<Vec<_>>();
+        let answers: Vec<Vec<Answer>> = (0..this.inputs.len()).map(|input| this.answers(input)).collect();
+        let kinds = |input: usize| answers[input].iter().filter(|answer| answer.is_told).count();
+        let mut differing: Vec<usize> = (0..answers.len()).filter(|&input| kinds(input) > 1).collect();
+        differing.sort_by_key(|&input| (Reverse(kinds(input)), this.inputs[input].text().len()));
+        // Inputs that tell no other candidates apart than an earlier one come behind all others.
+        let apart = |input: usize| answers[input].iter().map(|answer| &answer.candidates).collect::<Vec<_>>();
         let mut seen = HashSet::new();
-        let repeats: Vec<bool> = this.differing.iter().map(|&input| !seen.insert(apart(input))).collect();
-        let (firsts, others): (Vec<_>, Vec<_>) = this.differing.iter().zip(repeats).partition(|(_, repeats)| !repeats);
-        this.differing = firsts.into_iter().chain(others).map(|(&input, _)| input).collect();
+        let (mut firsts, others): (Vec<_>, Vec<_>) =
+            differing.into_iter().partition(|&input| seen.insert(apart(input)));
+        firsts.extend(others);
+        this.differing = firsts;
         this
     }
 

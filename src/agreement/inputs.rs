@@ -40,7 +40,7 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
         return Err(TrialError::Unobserved { language: target.language.title() }.to_string());
     }
     let called = called(target)?;
-    let head = target.text.get(target.function.start..target.body.start).unwrap_or_default();
+    let head = head_of(target);
     let shown = shown_calls(target, &called, head, tests);
     let declared = Declarations::of_file(target.language, &target.text);
     let types = Types { language: target.language, declared: &declared };
@@ -118,12 +118,17 @@ pub fn typed_call(target: &Target, text: &str) -> Result<Input, String> {
 /// Returns true if an input leaves out an argument that the function could take, or it takes none.
 pub fn leaves_out(target: &Target, input: &Input) -> bool {
     let Ok(called) = called(target) else { return false };
-    let head = target.text.get(target.function.start..target.body.start).unwrap_or_default();
+    let head = head_of(target);
     let declared = Declarations::of_file(target.language, &target.text);
     let types = Types { language: target.language, declared: &declared };
     let taken = parameters(types, head, &called.name).unwrap_or_default();
     let given = value::arguments(&format!("{})", input.arguments), 0, target.language).map_or(0, |(all, _)| all.len());
     taken.is_empty() || given < taken.iter().filter(|parameter| parameter.way != Way::Rest).count()
+}
+
+/// The head of a function, with its documentation.
+fn head_of(target: &Target) -> &str {
+    target.text.get(target.function.start..target.body.start).unwrap_or_default()
 }
 
 /// The function as calls name it.
@@ -136,7 +141,7 @@ fn called(target: &Target) -> Result<Called, String> {
     if !heads.iter().all(is_class) || parts.len() > 1 {
         return Err(format!("{} stands inside another function and cannot be called on its own", target.name));
     }
-    let head = target.text.get(target.function.start..target.body.start).unwrap_or_default();
+    let head = head_of(target);
     let above = target.text.get(..target.function.start).unwrap_or_default();
     let above = above.lines().rev().take_while(|line| line.trim_start().starts_with('@'));
     let lines: Vec<&str> = head.lines().chain(above).map(str::trim).collect();
@@ -276,8 +281,7 @@ fn other_methods(target: &Target, called: &Called, types: Types) -> Vec<(String,
         let place = Place::Function(name.name.clone());
         let other = Target::in_text(&target.text, target.language, &place).ok().filter(|_| is_other)?;
         let is_plain = self::called(&other).is_ok_and(|called| !called.is_static && !called.is_read);
-        let head = other.text.get(other.function.start..other.body.start)?;
-        let taken = parameters(types, head, method).filter(|all| is_plain && !all.is_empty())?;
+        let taken = parameters(types, head_of(&other), method).filter(|all| is_plain && !all.is_empty())?;
         let guessed = |one: Parameter| match one.kind {
             Kind::Unknown => Parameter { kind: Kind::of_name(&one.name), ..one },
             _ => one,

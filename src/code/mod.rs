@@ -62,7 +62,7 @@ pub use outline::{Item, ItemKind, mentioned, outline};
 pub use spec::{Place, TargetSpec};
 pub use target::Target;
 pub use types::{Declarations, Declared};
-pub use words::{Word, names, words};
+pub use words::{Word, names, words, words_of_names};
 
 use std::ops::Range;
 

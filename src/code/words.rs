@@ -49,6 +49,23 @@ pub fn names(language: Language, text: &str) -> HashSet<String> {
     words(language, text).iter().filter_map(Word::name).map(str::to_owned).collect()
 }
 
+/// The words of a text and of the names in it, in small letters: `first_name`, `firstName`.
+pub fn words_of_names(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for c in text.chars() {
+        if !c.is_alphanumeric() || c.is_uppercase() && was_small {
+            words.push(String::new());
+        }
+        was_small = !c.is_uppercase();
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
 fn nested(language: Language, text: &str, depth: usize) -> Vec<Word> {
     let mut out = Vec::new();
     for (kind, token) in tokens(language, text) {
@@ -226,6 +243,11 @@ mod tests {
             })
             .collect();
         parts.join(" ")
+    }
+
+    #[test]
+    fn names_are_made_of_words() {
+        assert_eq!(words_of_names("the CSV_file2Path, x"), ["the", "csv", "file2", "path", "x"]);
     }
 
     #[test]

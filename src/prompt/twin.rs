@@ -2,7 +2,7 @@
 
 use super::others::parts;
 use super::sheet::Sheet;
-use crate::code::{ItemKind, Target};
+use crate::code::{ItemKind, Target, words_of_names};
 
 /// Most functions that are shown because they are like the function.
 const MOST: usize = 4;
@@ -73,7 +73,7 @@ impl Function<'_> {
         if scope != other_scope {
             return (own == name).then_some(Likeness::Elsewhere);
         }
-        let (a, b) = (words(own), words(name));
+        let (a, b) = (words_of_names(own), words_of_names(name));
         let mut differ = a.iter().zip(&b).filter(|(a, b)| a != b);
         if let (true, Some((one, two)), None) = (a.len() == b.len(), differ.next(), differ.next()) {
             if is_pair(one, two) {
@@ -102,21 +102,6 @@ impl Function<'_> {
         })?;
         Some(&rest[..end])
     }
-}
-
-/// The words of a name, in small letters.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut was_small = false;
-    for c in name.chars() {
-        if c == '_' || (c.is_uppercase() && was_small) {
-            words.push(String::new());
-        }
-        was_small = !c.is_uppercase();
-        words.last_mut().expect("there is one").extend(c.to_lowercase().filter(|c| *c != '_'));
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 fn is_pair(a: &str, b: &str) -> bool {

@@ -312,8 +312,8 @@ impl Runner {
         Ok(best.nor_by(&others).beside_unheard(are_unheard))
     }
 
-    /// A pass, unless the other tests that were found fail with the candidate: all tests of the project, of which
-    /// those count that call the function, or else the further files one after another while there is time. An
+    /// A pass, unless the other tests that were found fail with the candidate: all tests of the project, of
+    /// which those count that call the function, or else the further files one after another in the time. An
     /// example that fails and that the project's runner does not run is a mark of the pass.
     fn confirmed(&self, at: &Context, trial: &Trial, others: &[(Tests, String)], passed: Verdict) -> Verdict {
         let at = &Context { patience: PATIENCE_WITH_PASS, ..*at };

@@ -12,8 +12,8 @@ use super::project::lone::{Lones, folder_of};
 use crate::sandbox::{Ended, Limits, Run};
 use crate::untrusted::clean_line;
 
-/// Function of the observers that makes a file for one call, of a name and a text, in the folder that calls run
-/// in. It returns the name.
+/// Function of the observers that makes a file for one call, of a name and a text, in the folder of the calls.
+/// It returns the name.
 pub const FILE_MAKER: &str = "a_file";
 /// The function that makes a folder, of a name and the texts of its files by their names.
 pub const FOLDER_MAKER: &str = "a_folder";

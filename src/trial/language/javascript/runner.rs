@@ -157,7 +157,7 @@ pub const ROWS: &[RunnerRow] = &[
 
 /// Test runners that are not supported, by the modules that their tests import.
 const OTHERS: &[&str] = &["ava", "tap", "jasmine", "qunit"];
-/// Those of them whose tests need not import anything.
+/// Runners of these whose tests need not import anything.
 const OTHERS_WITH_GLOBALS: &[&str] = &["jasmine", "qunit"];
 
 /// Packages that replace how node loads modules and exits, so that the end of a script cannot be judged.
