@@ -37,7 +37,7 @@ fn python(value: &Value, depth: usize, is_printed: bool) -> String {
         Value::List(all) => format!("[{}]", every(all).join(", ")),
         Value::Tuple(all) if is_printed && all.len() == 1 => format!("({},)", of(&all[0])),
         Value::Tuple(all) => format!("({})", every(all).join(", ")),
-        Value::Set(all) if is_printed && all.is_empty() => "set()".to_owned(),
+        Value::Set(all) if all.is_empty() => "set()".to_owned(),
         Value::Set(all) => {
             let mut all = every(all);
             all.sort();

@@ -17,7 +17,7 @@ use super::session::{Session, check_tests, consent, on_interrupt, unusable};
 use super::tui::print_code;
 use crate::code::Applied;
 use crate::history::Recorder;
-use crate::job::{Ask, Event, Job, Judge, NO_TESTS, Outcome, Report, Rounds, Run, Task, TrialPool, label, round_words};
+use crate::job::{Ask, Event, Job, Judge, Outcome, Report, Rounds, Run, Task, TrialPool, label, round_words};
 use crate::source::{self, FinishReason, Request, Source};
 use crate::trial::{Limits, Status};
 use crate::tui::terminal;
@@ -85,9 +85,9 @@ impl Printer<'_> {
 impl Follower for Printer<'_> {
     fn event(&mut self, event: &Event) {
         match event {
-            Event::Round { candidates, told, .. } => {
+            Event::Round { candidates, told, why, .. } => {
                 self.texts.resize(candidates.end, String::new());
-                (self.out)(&format!("{}\n\n", round_words(candidates, *told, true)));
+                (self.out)(&format!("{}\n\n", round_words(candidates, *told, *why)));
             }
             Event::Source(source::Event::Broken { candidate, why }) => {
                 self.broken.insert(*candidate, framed(why));
@@ -101,9 +101,7 @@ impl Follower for Printer<'_> {
                     FinishReason::Stop if self.job.has_tests() => {}
                     FinishReason::Stop => {
                         let verdict = self.job.untested(*candidate, text, Limits::default());
-                        let is_known = verdict.message != NO_TESTS;
-                        let words = if is_known { verdict.words() } else { verdict.mark().unwrap_or_default() };
-                        self.candidate(*candidate, &framed(&words));
+                        self.candidate(*candidate, &framed(&verdict.news()));
                     }
                     FinishReason::Length => {
                         let why = self.broken.remove(candidate);

@@ -121,8 +121,8 @@ impl Progress {
                 self.tokens += ids.len().max(logprobs.len());
             }
             Event::Source(From::Finished { .. }) => self.done += 1,
-            Event::Round { candidates, told, .. } => {
-                self.line.say(&round_words(candidates, *told, true));
+            Event::Round { candidates, told, why, .. } => {
+                self.line.say(&round_words(candidates, *told, *why));
                 self.candidates = candidates.end;
             }
             Event::Verdict { .. } => self.tested += 1,

@@ -7,7 +7,7 @@ use super::output::number;
 use crate::agreement::Agreement;
 use crate::job::{Report, label};
 use crate::source::FinishReason;
-use crate::trial::Status;
+use crate::trial::{Status, Verdict};
 use crate::untrusted::{clean, clean_line, framed};
 
 /// The table for stderr, best candidate first. `sandbox` is the summary of the protection, if there were
@@ -15,6 +15,7 @@ use crate::untrusted::{clean, clean_line, framed};
 pub fn table(report: &Report, sandbox: Option<&str>) -> String {
     let mut out = String::new();
     let agreement = counted(report);
+    let shared = Shared::of(report);
     for &c in &report.summary.ranking {
         let candidate = &report.candidates[c];
         let mark = if report.picked == Some(c) { '>' } else { ' ' };
@@ -27,7 +28,10 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
             {
                 verdict.mark().map(|mark| framed(&mark)).unwrap_or_default()
             }
-            (status, None) => format!("{}: {}", status.word(), framed(&verdict.words())),
+            (status, None) => match shared.rest(verdict) {
+                rest if rest.is_empty() => status.word().to_owned(),
+                rest => format!("{}: {}", status.word(), framed(&rest)),
+            },
         };
         let finish = match candidate.finish {
             Some(FinishReason::Length) => "cut at the token limit",
@@ -46,6 +50,9 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
         };
         let line = format!("{mark} {:2}{tokens}{probability}  {}", label(c), notes.join("; "));
         let _ = writeln!(out, "{}", line.trim_end());
+    }
+    for words in shared.0.iter().filter(|_| sandbox.is_some()) {
+        let _ = writeln!(out, "of each: {}", framed(words));
     }
     if let Some(agreement) = agreement.as_deref() {
         out += &told_apart(agreement);
@@ -77,6 +84,34 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
         None => out.push('\n'),
     }
     out
+}
+
+/// Words of so many characters may stand behind each candidate.
+const SHORT: usize = 40;
+
+/// Words that the verdicts of all different candidates have, which are said once.
+struct Shared(Vec<String>);
+
+impl Shared {
+    fn of(report: &Report) -> Self {
+        let different = report.candidates.iter().filter(|c| c.duplicate_of.is_none() && c.finish.is_some());
+        let mut verdicts = different.map(|c| c.verdict.parts());
+        let mut shared = verdicts.next().unwrap_or_default();
+        let mut others = verdicts.peekable();
+        if others.peek().is_none() {
+            shared.clear();
+        }
+        shared.retain(|part| part.chars().count() > SHORT);
+        others.for_each(|parts| shared.retain(|part| parts.contains(part)));
+        Self(shared)
+    }
+
+    /// The other words of a verdict.
+    fn rest(&self, verdict: &Verdict) -> String {
+        let mut parts = verdict.parts();
+        parts.retain(|part| !self.0.contains(part));
+        parts.join("; ")
+    }
 }
 
 /// The agreement that counts: where some passed, that among several of them.
@@ -131,7 +166,7 @@ mod tests {
     use crate::engine::thoughts_took_all;
     use crate::job::Candidate;
     use crate::source::{SourceInfo, Summary};
-    use crate::trial::{Effect, Input, Observed, Verdict};
+    use crate::trial::{Effect, Input, Observed};
 
     #[test]
     fn the_table_says_what_is_worth_reading() {
@@ -163,6 +198,29 @@ mod tests {
         assert!(
             tested[0].ends_with("  PASS (same as A)") && tested[1].ends_with("  NOT RUN: the tests hold no checks")
         );
+    }
+
+    #[test]
+    fn what_is_said_of_each_candidate_is_said_once() {
+        let mut report = Report {
+            info: SourceInfo::default(),
+            seed: 0,
+            candidates: (0..3).map(Candidate::new).collect(),
+            summary: Summary { ranking: vec![0, 1, 2], ..Summary::default() },
+            picked: None,
+            agreement: None,
+        };
+        let why = "the tests of the project cannot be run, because pytest is not installed";
+        for c in &mut report.candidates {
+            (c.finish, c.verdict) = (Some(FinishReason::Stop), Verdict::not_run(why));
+        }
+        report.candidates[2].duplicate_of = Some(1);
+        let said = table(&report, Some("sandboxed"));
+        assert_eq!(said.matches(why).count(), 1, "{said}");
+        assert!(said.contains("  NOT RUN\n") && said.contains(&format!("\nof each: {why}\n")), "{said}");
+        report.candidates[1].verdict = Verdict::not_run("a name is not defined");
+        let said = table(&report, Some("sandboxed"));
+        assert!(said.contains(&format!("NOT RUN: {why}\n")) && !said.contains("of each"), "{said}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::{Head, HistoryError, Line, MOST_OF_RUN, RunFile, Said, Taken, Tested,
 use crate::code::{Applied, CodeError, Place, TargetSpec};
 use crate::engine::{Event as From, FinishReason, MAX_CANDIDATES, Summary};
 use crate::files;
-use crate::job::{Event, Job, Outcome};
+use crate::job::{Event, Job, Outcome, WhyMore};
 use crate::trial::Status;
 
 /// Most tokens of a candidate that events tell; a damaged number must not fill the memory.
@@ -276,7 +276,7 @@ impl Kept {
                 What::Round { number, first, n, told } => {
                     let candidates = *first..first.saturating_add((*n).min(MAX_CANDIDATES));
                     is_over = false;
-                    events.push((*ms, Event::Round { number: *number, candidates, told: *told }));
+                    events.push((*ms, Event::Round { number: *number, candidates, told: *told, why: WhyMore::Asked }));
                     continue;
                 }
                 What::Duplicate { candidate, of } => {

@@ -151,7 +151,7 @@ impl Inner {
                 *slot(&mut self.texts, *candidate)? = Some(hash::of(text.as_bytes()));
                 What::Edited { candidate: *candidate, of: *of, text: text.clone() }
             }
-            Event::Round { number, candidates, told } => {
+            Event::Round { number, candidates, told, .. } => {
                 What::Round { number: *number, first: candidates.start, n: candidates.len(), told: *told }
             }
             Event::Duplicate { candidate, of } => What::Duplicate { candidate: *candidate, of: *of },

@@ -28,8 +28,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use report::Report;
-pub use run::{Ask, Candidate, Event, Outcome, Retry, Rounds, Run, Sink, Task, round_words};
-pub(crate) use run::{NO_TESTS, is_first_round};
+pub(crate) use run::is_first_round;
+pub use run::{Ask, Candidate, Event, Outcome, Retry, Rounds, Run, Sink, Task, WhyMore, round_words};
 pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 
 use crate::agreement::{Agreement, inputs, more_inputs};
@@ -397,8 +397,8 @@ impl Task for Job {
 
     fn untested(&self, candidate: usize, completion: &str, limits: Limits) -> Verdict {
         let why = self.lacking(completion);
-        let why = why.as_deref().unwrap_or(NO_TESTS);
-        self.called(candidate, completion, limits).map_or_else(|| Verdict::not_run(why), |trial| untested(&trial, why))
+        let plain = || why.as_deref().map_or_else(Verdict::no_tests, Verdict::not_run);
+        self.called(candidate, completion, limits).map_or_else(plain, |trial| untested(&trial, why.as_deref()))
     }
 
     fn is_cut_off(&self, reason: FinishReason, completion: &str) -> bool {

@@ -16,11 +16,8 @@ use super::trials::TrialPool;
 use crate::agreement::Agreement;
 use crate::source::{self, FinishReason, Prompt, Request, Source, Summary, Window};
 use crate::trial::{Input, Limits, Trial, Verdict};
-pub use rounds::{Retry, Rounds, round_words};
+pub use rounds::{Retry, Rounds, WhyMore, round_words};
 use state::{State, lock};
-
-/// The message of a candidate that has no tests, of which nothing else is known.
-pub(crate) const NO_TESTS: &str = "no tests";
 
 /// The task of a run: how its candidates are compared and tested.
 pub trait Task: Send + Sync {
@@ -49,7 +46,7 @@ pub trait Task: Send + Sync {
     }
     /// The verdict of a candidate that has no tests: it has marks, and may lack names.
     fn untested(&self, _candidate: usize, _text: &str, _limits: Limits) -> Verdict {
-        Verdict::not_run(NO_TESTS)
+        Verdict::no_tests()
     }
     /// The inputs that candidates are called on, with values from these bodies of theirs, or a sentence why they
     /// are not.
@@ -136,6 +133,8 @@ pub enum Event {
         candidates: Range<usize>,
         /// How many of them, the last ones, see what failed.
         told: usize,
+        /// The reason for it.
+        why: WhyMore,
     },
     /// The agreement of the candidates that were called so far.
     Agreement(Arc<Agreement>),
@@ -199,7 +198,7 @@ impl Candidate {
             mean_logprob: None,
             finish: None,
             duplicate_of: None,
-            verdict: Verdict::not_run(NO_TESTS),
+            verdict: Verdict::no_tests(),
             round: 1,
             told: false,
             is_broken: false,
@@ -284,7 +283,7 @@ impl Run {
     /// Writes another round of candidates, whatever has become of those before. False if the run has not
     /// ended, or has as many candidates as a run may have.
     pub fn more(&self) -> bool {
-        lock(&self.0).more()
+        lock(&self.0).more(WhyMore::Asked)
     }
 }
 

@@ -69,8 +69,8 @@ pub use crate::sandbox::{Layer, Limits, Protection, Tier};
 use crate::sandbox::{Sandbox, VARIABLES};
 
 /// The verdict of a trial without tests, for this reason: it has the marks of its program.
-pub fn untested(trial: &Trial, why: &str) -> Verdict {
-    Verdict::not_run(why).marked(&marks::of(trial))
+pub fn untested(trial: &Trial, why: Option<&str>) -> Verdict {
+    why.map_or_else(Verdict::no_tests, Verdict::not_run).marked(&marks::of(trial))
 }
 
 /// Returns true if a variable of the user's environment is withheld from tests.

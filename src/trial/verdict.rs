@@ -10,6 +10,8 @@ use crate::untrusted::{clean, clean_line};
 
 /// Most columns of a message.
 pub(super) const COLUMNS: usize = 400;
+/// The message of a candidate that has no tests, of which nothing else is known.
+pub(super) const NO_TESTS: &str = "no tests";
 /// Messages of programs that look for another machine, in lower case.
 const LOOKUPS: &[&str] = &[
     "failure in name resolution", "getaddrinfo e", "no such host", "failed to lookup address",
@@ -126,6 +128,11 @@ impl Assurance {
 }
 
 impl Verdict {
+    /// The verdict of a candidate that has no tests.
+    pub fn no_tests() -> Self {
+        Self::not_run(NO_TESTS)
+    }
+
     /// The verdict of a candidate on which nothing was run.
     pub fn not_run(message: &str) -> Self {
         let message = clean_line(message, COLUMNS);
@@ -157,10 +164,20 @@ impl Verdict {
     /// The message for the reader, with the mark of a pass, or of what no test judges, and the remark about
     /// vacuous tests behind it.
     pub fn words(&self) -> String {
+        self.parts().join("; ")
+    }
+
+    /// The sentences of [`Self::words`].
+    pub fn parts(&self) -> Vec<String> {
         let mark = self.mark().filter(|_| matches!(self.status, Status::Passed | Status::NotRun));
         let tests = self.tests.as_ref();
         let tests = tests.map(|tests| format!("decided by {tests}"));
-        [Some(self.message.clone()), mark, tests].into_iter().flatten().collect::<Vec<_>>().join("; ")
+        [Some(self.message.clone()), mark, tests].into_iter().flatten().collect()
+    }
+
+    /// [`Self::words`] for a reader who knows that there are no tests: empty if nothing else is known.
+    pub fn news(&self) -> String {
+        if self.message == NO_TESTS { self.mark().unwrap_or_default() } else { self.words() }
     }
 
     /// [`Self::words`] with the lines of the reason of the test that failed, if it has several.

@@ -43,10 +43,13 @@ fn keys(observed: &[Observed]) -> Vec<&str> {
 fn what_is_equal_has_one_key() {
     let Some(runner) = runner(Language::Python) else { return };
     let program = "def f(x):\n    return x\n";
-    let values =
-        ["1", "1.0", "True", "0.1 + 0.2", "0.3", "[1, (2,)]", "{2: 1, 1: 2}", "{1: 2, 2: 1}", "{3, 1}", "None"];
+    let values = [
+        "1", "1.0", "True", "0.1 + 0.2", "0.3", "[1, (2,)]", "{2: 1, 1: 2}", "{1: 2, 2: 1}", "{3, 1}", "None", "set()",
+        "{}",
+    ];
     let observed = calls(&runner, program, &values);
-    let expected = ["1", "1", "1", "0.3", "0.3", "[1, (2)]", "{1: 2, 2: 1}", "{1: 2, 2: 1}", "{1, 3}", "None"];
+    let expected =
+        ["1", "1", "1", "0.3", "0.3", "[1, (2)]", "{1: 2, 2: 1}", "{1: 2, 2: 1}", "{1, 3}", "None", "set()", "{}"];
     assert_eq!(keys(&observed), expected);
     assert_eq!(observed[3].shown, "0.30000000000000004");
     // Generators, coroutines, objects with fields.

@@ -30,10 +30,26 @@ impl Rounds {
     }
 }
 
+/// The reason for a further round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyMore {
+    /// The user asked for it.
+    Asked,
+    /// No candidate passed.
+    NonePasses,
+    /// There are no tests that decide, and no candidate can be loaded and run.
+    NoneRuns,
+}
+
 /// The sentence about a round that begins, with its candidates behind the others; `told` of them are told what
 /// failed.
-pub fn round_words(candidates: &Range<usize>, told: usize, none_passed: bool) -> String {
-    let none = if none_passed { format!("none of {} passed: ", candidates.start) } else { String::new() };
+pub fn round_words(candidates: &Range<usize>, told: usize, why: WhyMore) -> String {
+    let before = candidates.start;
+    let none = match why {
+        WhyMore::Asked => String::new(),
+        WhyMore::NonePasses => format!("none of {before} passed: "),
+        WhyMore::NoneRuns => format!("none of {before} can be run: "),
+    };
     let told = if told == 0 { String::new() } else { format!(", {told} of them told what failed") };
     format!("{none}writing {} more{told}", candidates.len())
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::rounds::{self, Rounds};
-use super::{Ask, Candidate, Event, NO_TESTS, Outcome, Sink, Task};
+use super::{Ask, Candidate, Event, Outcome, Sink, Task, WhyMore};
 use crate::agreement::{Agreement, Standing, Witness};
 use crate::engine::MAX_CANDIDATES;
 use crate::job::trials::{News, Queue, TrialPool, Turn};
@@ -145,7 +145,7 @@ impl State {
 
     /// Writes another round of candidates beside those before. False if the source has not finished, or there
     /// are as many as a run may have.
-    pub fn more(&mut self) -> bool {
+    pub fn more(&mut self, why: WhyMore) -> bool {
         let n = self.first.options.n.min(MAX_CANDIDATES.saturating_sub(self.candidates.len()));
         let (Some(rounds), Some(summary), Some(me)) = (self.rounds.clone(), self.summary(), self.me.upgrade()) else {
             return false;
@@ -169,7 +169,7 @@ impl State {
         }
         self.slots.resize(self.candidates.len(), Slot::default());
         let told = self.candidates[first..].iter().filter(|c| c.told).count();
-        self.tell(Event::Round { number: self.round, candidates: first..self.candidates.len(), told });
+        self.tell(Event::Round { number: self.round, candidates: first..self.candidates.len(), told, why });
         // A source may tell events at once, which need this state.
         std::thread::spawn(move || {
             for (place, request) in places.into_iter().zip(requests) {
@@ -194,7 +194,7 @@ impl State {
         }
         // Tests that could not run say nothing about candidates.
         let ran = |c: &Candidate| matches!(c.verdict.status, Status::Failed | Status::Error | Status::Timeout);
-        self.candidates.iter().any(ran) && self.more()
+        self.candidates.iter().any(ran) && self.more(WhyMore::NonePasses)
     }
 
     pub fn stop_one(&self, candidate: usize) {
@@ -480,8 +480,7 @@ impl State {
         let Some(trial) = self.task.trial(candidate, &c.text, self.limits) else {
             c.verdict = self.task.untested(candidate, &c.text, self.limits);
             self.slots[candidate].marked = c.verdict.is_marked();
-            // Of most there is nothing to say.
-            if c.verdict.is_marked() || c.verdict.message != NO_TESTS {
+            if !c.verdict.news().is_empty() {
                 let outcome = Ok(c.verdict.clone());
                 self.tell(Event::Verdict { candidate, outcome });
             }
@@ -535,7 +534,7 @@ impl State {
         let none_loads = whole.peek().is_some() && whole.all(|c| self.is_broken_code(c));
         // Else it is the file around them that cannot be loaded.
         let is_theirs = self.agreement.as_ref().is_some_and(|agreement| agreement.differ_broken());
-        none_loads && is_theirs && !self.is_tested() && self.may_go_on() && self.more()
+        none_loads && is_theirs && !self.is_tested() && self.may_go_on() && self.more(WhyMore::NoneRuns)
     }
 
     /// Returns true if tests decide, as far as they have ended.

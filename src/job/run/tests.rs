@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use super::super::trials::Judge;
 use super::super::trials::tests::pool;
-use super::super::{Job, TestsChoice};
+use super::super::{Job, TestsChoice, WhyMore};
 use super::*;
 use crate::engine::{GenerateOptions, MAX_CANDIDATES};
 use crate::source::{EventSink, SourceInfo, Ticket};
@@ -475,10 +475,10 @@ fn where_none_passed_as_many_are_written_again_and_half_of_them_are_told_what_fa
     let (_run, events) = going_on(&source, 3, &pool);
     let all: Vec<Event> = events.iter().take_while(|event| !matches!(event, Event::Done(_))).collect();
     let told = all.iter().find_map(|event| match event {
-        Event::Round { number, candidates, told } => Some((*number, candidates.clone(), *told)),
+        Event::Round { number, candidates, told, why } => Some((*number, candidates.clone(), *told, *why)),
         _ => None,
     });
-    assert_eq!(told, Some((2, 4..8, 2)));
+    assert_eq!(told, Some((2, 4..8, 2, WhyMore::NonePasses)));
     let ended = all.iter().filter(|event| matches!(event, Event::Source(source::Event::Done(_)))).count();
     assert_eq!(ended, 2, "each round ends once, of however many requests it is");
     assert_eq!(ran.load(Ordering::Relaxed), 3, "what was tested in the first round is not tested again");

@@ -9,7 +9,7 @@ use super::past;
 use super::run::Run;
 use super::state::{Consent, Question, State, While};
 use crate::engine::{Event as From, FinishReason};
-use crate::job::{Event, Task, label, round_words};
+use crate::job::{Event, Task, WhyMore, label, round_words};
 use crate::trial::Verdict;
 use crate::tui::keymap::{Action, Context};
 use crate::untrusted::{clean, clean_line, code};
@@ -45,7 +45,7 @@ fn take_in(state: &mut State, event: Event) {
             tested(state, candidate, outcome);
             state.run.iter_mut().for_each(Run::rank);
         }
-        Event::Round { number, candidates, told } => round(state, number, &candidates, told),
+        Event::Round { number, candidates, told, why } => round(state, number, &candidates, (told, why)),
         Event::Agreement(agreement) => {
             run.agreement = Some(agreement);
             // The row of a call of the user's is the first one once it is there.
@@ -96,12 +96,10 @@ fn take_in(state: &mut State, event: Event) {
 }
 
 /// Places for further candidates behind the others.
-fn round(state: &mut State, number: usize, candidates: &Range<usize>, told: usize) {
-    let has_tests = state.has_tests();
+fn round(state: &mut State, number: usize, candidates: &Range<usize>, (told, why): (usize, WhyMore)) {
     let Some(run) = state.run.as_mut().filter(|run| run.candidates.len() == candidates.start) else { return };
-    let none_passed = has_tests && (0..candidates.start).all(|c| !run.testing(c).passed());
     run.more(number, candidates.len(), told, state.now);
-    state.say_while(While::Generating, round_words(candidates, told, none_passed));
+    state.say_while(While::Generating, round_words(candidates, told, why));
 }
 
 /// Says once on what input candidates differ, which the user may have to decide. Other words stay.

@@ -2,7 +2,7 @@
 
 use super::super::super::trials::tests::isolated;
 use super::*;
-use crate::job::{Retry, Rounds};
+use crate::job::{Retry, Rounds, round_words};
 
 /// Has no verdicts; code that returns one of these numbers cannot be loaded.
 struct Unloading(crate::trial::Protection, &'static [usize]);
@@ -47,7 +47,18 @@ fn code_that_cannot_be_loaded_is_no_pick_and_is_written_anew() {
         ask.request.options.n = 3;
         ask.task = Arc::new(Job::from_text(STUB, &TestsChoice::None).unwrap());
         let (_run, events) = start(&Ordered([0, 1, 2]), &pool, ask);
-        let done = outcome(&events);
+        let mut whys = Vec::new();
+        let done = events.iter().find_map(|event| match event {
+            Event::Round { why, .. } => {
+                whys.push(why);
+                None
+            }
+            Event::Done(done) => Some(done),
+            _ => None,
+        });
+        let done = done.unwrap();
         assert_eq!((done.picked, done.candidates.len()), (picked, candidates), "{broken:?}");
+        assert_eq!(whys, vec![WhyMore::NoneRuns; candidates / 3 - 1], "no test has failed: {broken:?}");
     }
+    assert_eq!(round_words(&(3..6), 0, WhyMore::NoneRuns), "none of 3 can be run: writing 3 more");
 }

@@ -1,7 +1,7 @@
 //! Candidates being written: beginning, events of the engine, stopping, another round.
 
 use crate::engine::{Event, FinishReason, Summary, thoughts_took_all};
-use crate::job::{self, Job, TestsChoice};
+use crate::job::{self, Job, TestsChoice, WhyMore};
 use crate::trial::Status;
 use crate::tui::app::fixture::{PROMPT, Session, body};
 use crate::tui::app::state::{Loading, While};
@@ -215,7 +215,7 @@ fn a_further_round_adds_candidates_that_are_written_and_tested_like_the_first() 
     session.verdict(0, Status::Failed, "no");
     session.verdict(1, Status::Failed, "no");
     assert!(session.run().is_settled());
-    session.job(job::Event::Round { number: 2, candidates: 2..4, told: 1 });
+    session.job(job::Event::Round { number: 2, candidates: 2..4, told: 1, why: WhyMore::NonePasses });
     let run = session.run();
     assert!(run.is_live() && run.candidates.len() == 4, "{:?}", run.candidates.len());
     assert_eq!(run.candidates.iter().map(|c| (c.round, c.told)).collect::<Vec<_>>()[2..], [(2, false), (2, true)]);

@@ -63,7 +63,8 @@ def form(value, depth=0):
     if isinstance(value, tuple):
         return "(%s)" % ", ".join(every(value))
     if isinstance(value, (set, frozenset)):
-        return "{%s}" % ", ".join(sorted(every(value)))
+        # Without elements it would be the form of a dictionary.
+        return "{%s}" % ", ".join(sorted(every(value))) if value else "set()"
     if isinstance(value, dict):
         return "{%s}" % ", ".join(sorted("%s: %s" % (form(key, depth + 1), form(one, depth + 1)) for key, one in dict.items(value)))
     if isinstance(value, type) or type(value).__name__ in ("function", "builtin_function_or_method", "method", "module"):
