@@ -533,41 +533,39 @@ mod tests {
         Key::parse(name).unwrap()
     }
 
-    /// The table of the README: a row for each context, as the table of this file has it.
-    fn readme_table() -> String {
+    /// The tables of `docs/keys.md`: one for each context.
+    fn tables() -> String {
         let map = Keymap::default();
-        let mut out = "| where | keys |\n|---|---|\n".to_owned();
         let places = [
-            (Context::Start, "before the first run"),
-            (Context::Prompt, "in the prompt"),
-            (Context::Panes, "candidates"),
-            (Context::Results, "test results"),
-            (Context::Calls, "table of calls"),
-            (Context::Diff, "differences, preview"),
-            (Context::Picker, "list of functions"),
-            (Context::Palette, "list of actions and settings"),
-            (Context::Global, "everywhere"),
+            (Context::Start, "Before the first run"),
+            (Context::Prompt, "In the prompt"),
+            (Context::Panes, "Candidates"),
+            (Context::Results, "Test results"),
+            (Context::Calls, "Table of calls"),
+            (Context::Diff, "Differences, preview"),
+            (Context::Picker, "List of functions"),
+            (Context::Palette, "List of actions and settings"),
+            (Context::Global, "Everywhere"),
         ];
+        let mut out = String::new();
         for (context, place) in places {
-            let keys: Vec<String> = map.help(context).iter().map(|(keys, label)| format!("`{keys}` {label}")).collect();
-            out.extend(["| ", place, " | ", &keys.join("; "), " |\n"]);
+            out.extend(["\n## ", place, "\n\n| keys | what they do |\n|---|---|\n"]);
+            map.help(context).iter().for_each(|(keys, label)| out.extend(["| `", keys, "` | ", label, " |\n"]));
         }
         out
     }
 
     #[test]
-    fn the_readme_has_these_keys() {
-        const BEGIN: &str = "<!-- keys: made from src/tui/keymap.rs -->\n";
-        const END: &str = "<!-- end of keys -->";
-        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    fn the_page_of_keys_has_these() {
+        const BEGIN: &str = "<!-- made from src/tui/keymap.rs -->\n";
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/keys.md");
         let text = std::fs::read_to_string(&file).unwrap();
-        let (before, rest) = text.split_once(BEGIN).expect("README.md marks where the table of keys begins");
-        let (table, after) = rest.split_once(END).expect("README.md marks where the table of keys ends");
-        if std::env::var_os("UPDATE_README").is_some() {
-            std::fs::write(&file, format!("{before}{BEGIN}{}{END}{after}", readme_table())).unwrap();
+        let (before, known) = text.split_once(BEGIN).expect("docs/keys.md marks where the tables of keys begin");
+        if std::env::var_os("UPDATE_KEYS").is_some() {
+            std::fs::write(&file, format!("{before}{BEGIN}{}", tables())).unwrap();
             return;
         }
-        assert_eq!(table, readme_table(), "make it anew: UPDATE_README=1 cargo test --lib the_readme_has_these_keys");
+        assert_eq!(known, tables(), "make it anew: UPDATE_KEYS=1 cargo test --lib the_page_of_keys_has_these");
     }
 
     #[test]

@@ -49,8 +49,8 @@ fn every_flag_in_the_documents_is_in_the_help() {
     let known = flags(&help);
     assert!(known.contains("--draft-length") && known.contains("--results"), "{known:?}");
     for document in [
-        "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/performance.md", "docs/serve.md",
-        "docs/servers.md", "docs/settings.md",
+        "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/keys.md", "docs/models.md",
+        "docs/performance.md", "docs/serve.md", "docs/servers.md", "docs/settings.md", "docs/tests.md",
     ] {
         let text = fs::read_to_string(repository(document)).unwrap();
         let unknown: Vec<String> = code(&text).flat_map(flags).filter(|flag| !known.contains(flag)).collect();
@@ -92,11 +92,11 @@ fn the_page_of_the_settings_is_that_of_the_program() {
     // Settings that other documents name in text.
     let settings: Vec<String> =
         own.lines().filter_map(|line| Some(line.strip_prefix('#')?.split_once(" = ")?.0.to_owned())).collect();
-    let readme = fs::read_to_string(repository("README.md")).unwrap();
-    let rows = readme.split("| setting | what it does |").nth(1).unwrap().lines().skip(2);
+    let models = fs::read_to_string(repository("docs/models.md")).unwrap();
+    let rows = models.split("| setting | what it does |").nth(1).unwrap().lines().skip(2);
     for row in rows.take_while(|row| row.starts_with('|')) {
         let name = row.split('`').nth(1).unwrap();
-        assert!(settings.iter().any(|setting| setting == name), "README.md has a setting `{name}`");
+        assert!(settings.iter().any(|setting| setting == name), "docs/models.md has a setting `{name}`");
     }
 }
 
