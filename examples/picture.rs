@@ -293,7 +293,7 @@ fn main() -> Result<()> {
         ("\x1b", "7 passed, 1 failed"),
         ("t", "tests:"),
         ("t", "7 passed, 1 failed"),
-        ("3", "Enter accept"),
+        ("n", "Enter accept"),
         ("\r", "written to"),
         ("u", "as it was before"),
     ] {
