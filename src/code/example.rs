@@ -51,6 +51,27 @@ impl Target {
         head_end(&stub).map_or_else(String::new, |end| stub[..end].to_owned())
     }
 
+    /// Returns true if the stub of another target says the same but for the examples of its docstring: they are
+    /// tests, so candidates for the one are candidates for the other.
+    pub fn asks_as(&self, other: &Self) -> bool {
+        self.language == other.language && self.asked() == other.asked()
+    }
+
+    /// The words of the stub, those of examples left out.
+    fn asked(&self) -> Vec<String> {
+        let stub = self.stub();
+        let of_stub = |at: usize| at.checked_sub(self.stub).filter(|&at| stub.is_char_boundary(at));
+        let docstring = self.docstring.clone().and_then(|d| Some((of_stub(d.start)?, of_stub(d.end)?)));
+        let (head, rest) = docstring.map_or((stub.as_str(), ""), |(start, end)| (&stub[..start], &stub[end..]));
+        let mut is_open = false;
+        let prose = self.docstring_lines().filter(|line| {
+            is_open = line.starts_with(">>>") || is_open && !line.trim_end().is_empty();
+            !is_open
+        });
+        let words = [head].into_iter().chain(prose).chain([rest]).flat_map(str::split_whitespace);
+        words.map(str::to_owned).collect()
+    }
+
     /// Examples of the docstring: the source, and the lines that are printed, without their indentation.
     pub fn examples(&self) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = Vec::new();
@@ -130,6 +151,27 @@ mod tests {
         assert!(with("def f(x):\n    \"Doc.\"\n    pass\n", "f(1)", "2").unwrap_err().contains("single quotes"));
         assert!(with(text, "f('\"\"\"')", "2").unwrap_err().contains("would end the docstring"));
     }
+    #[test]
+    fn a_stub_with_other_examples_asks_the_same() {
+        let target = |text: &str| Target::in_text(text, Language::Python, &Place::Any).unwrap();
+        let plain = target("def f(x):\n    \"\"\"Doubles x.\"\"\"\n");
+        for same in [
+            "def f(x):\n    \"\"\"Doubles x.\n\n    >>> f(1)\n    2\n    \"\"\"\n",
+            "def f(x):\n    \"\"\"Doubles x.\n    >>> for one in [1]:\n    ...     f(one)\n    2\n    >>> f(2)\n    4\n    \"\"\"\n",
+        ] {
+            assert!(plain.asks_as(&target(same)) && target(same).asks_as(&plain), "{same}");
+        }
+        for other in [
+            "def f(x):\n    \"\"\"Halves x.\"\"\"\n",
+            "def f(x, y):\n    \"\"\"Doubles x.\"\"\"\n",
+            "def f(x):\n    \"\"\"Doubles x.\n\n    >>> f(1)\n    2\n\n    Not y.\n    \"\"\"\n",
+        ] {
+            assert!(!plain.asks_as(&target(other)), "{other}");
+        }
+        let bare = target("def f(x):\n    pass\n");
+        assert!(bare.asks_as(&target("def f(x):\n    \"\"\"\n    >>> f(1)\n    2\n    \"\"\"\n    pass\n")));
+    }
+
     #[test]
     fn an_example_may_have_several_lines() {
         let stub = with("def f(x):\n    pass\n", "import a; for n in a:\n    f(n)", "2\n3").unwrap();

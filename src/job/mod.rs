@@ -261,6 +261,15 @@ impl Job {
         }
     }
 
+    /// Returns true if candidates for this job are candidates for the other one: they continue the same text,
+    /// but for examples in its documentation, which are tests.
+    pub fn asks_as(&self, other: &Self) -> bool {
+        match (self.target(), other.target()) {
+            (Some(own), Some(target)) if own.path == target.path => own.asks_as(target),
+            _ => self.prompt() == other.prompt(),
+        }
+    }
+
     /// The body that the function has in its file; none if it is a placeholder.
     pub fn own_body(&self) -> Option<String> {
         let target = self.target().filter(|target| target.path.is_some())?;
@@ -403,6 +412,10 @@ impl Task for Job {
 
     fn is_cut_off(&self, reason: FinishReason, completion: &str) -> bool {
         reason == FinishReason::Length && self.target().is_some_and(|target| target.breaks_off(completion))
+    }
+
+    fn prompt_now(&self, window: &Window) -> Option<Prompt> {
+        Some(self.prompt_for(window))
     }
 
     fn prompt_again(&self, window: &Window, facts: &[String]) -> Option<Prompt> {

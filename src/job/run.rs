@@ -27,6 +27,10 @@ pub trait Task: Send + Sync {
     fn are_found(&self) -> bool {
         false
     }
+    /// The prompt for a model with this window. `None` if that never changes.
+    fn prompt_now(&self, _window: &Window) -> Option<Prompt> {
+        None
+    }
     /// Returns true if the tests decide, by the verdicts of all candidates. Tests that were found and do not
     /// notice the function say nothing: then candidates are compared, as where there are no tests.
     fn is_decided_by_tests(&self, verdicts: &mut dyn Iterator<Item = &Verdict>) -> bool {
@@ -260,7 +264,7 @@ impl Run {
         state.stop_tests();
     }
 
-    /// Uses `task` for tests from now on.
+    /// Uses `task` for tests and further rounds from now on.
     pub fn use_task(&self, task: Arc<dyn Task>) {
         lock(&self.0).use_task(task);
     }

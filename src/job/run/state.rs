@@ -153,8 +153,12 @@ impl State {
         if n == 0 {
             return false;
         }
-        let (first, ranking) = ((&self.first, n), &summary.ranking);
-        let requests = rounds::requests(first, self.round + 1, &rounds, &*self.task, &self.candidates, ranking);
+        let ranking = summary.ranking.clone();
+        // Examples may have been added to the text since.
+        let renewed = (self.tasks > 0).then(|| self.task.prompt_now(&rounds.source.window())).flatten();
+        self.first.prompt = renewed.unwrap_or_else(|| self.first.prompt.clone());
+        let first = (&self.first, n);
+        let requests = rounds::requests(first, self.round + 1, &rounds, &*self.task, &self.candidates, &ranking);
         self.round += 1;
         (self.writing, self.stopped, self.untested) = (requests.len(), false, false);
         let first = self.candidates.len();

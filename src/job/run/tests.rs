@@ -583,6 +583,15 @@ fn another_round_can_be_asked_for_once_all_has_ended() {
     assert!(!run.more(), "one at a time");
     assert_eq!(outcome(&events).picked, Some(4));
     assert_eq!(source.asked.lock().unwrap().len(), 3);
+    // The text has one more example by now.
+    let renewed = STUB.replace("    \"\"\"\n", "    >>> double(0)\n    0\n    \"\"\"\n");
+    assert_ne!(renewed, STUB);
+    run.use_task(Arc::new(Job::from_text(&renewed, &TestsChoice::None).unwrap()));
+    assert!(run.more());
+    outcome(&events);
+    let asked = source.asked.lock().unwrap()[3..].iter().map(|request| request.prompt.clone()).collect::<Vec<_>>();
+    assert!(asked.iter().all(|prompt| matches!(prompt, Prompt::Text(text) if text.ends_with(&renewed))), "{asked:?}");
+    assert_eq!(asked[0], Prompt::Text(renewed));
     // Also after a pass that ended the candidates beside it.
     let rounds = Some(Rounds { most: 1, source: Arc::new(Scripted), retry: Retry::Fresh });
     let (run, events) = start(&Scripted, &pool, Ask { rounds, ..ask(true) });

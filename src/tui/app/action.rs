@@ -7,7 +7,7 @@ use super::refusal::{refusal, unknown};
 use super::run::Run;
 use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Question, State};
 use super::taking::{accept, take};
-use super::testing::{refuse, stop_tests, test_again};
+use super::testing::{prompt_left, refuse, stop_tests, test_again};
 use super::watch;
 use super::writing::{another_round, end, generate_instead, resize, stop_all, stop_one, submit};
 use super::{answer, calls};
@@ -207,6 +207,7 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
         Action::FocusPrompt => state.focus = Focus::Prompt,
         Action::FocusPanes => {
             state.focus = Focus::Panes;
+            return prompt_left(state);
         }
         Action::Yes | Action::No => return answer(state, action == Action::Yes),
         Action::FocusNext if context == Context::Prompt && !state.draft.is_blank() && state.run.is_none() => {

@@ -4,7 +4,7 @@ use super::calls::Check;
 use super::effect::Effect;
 use super::refusal::refusal;
 use super::state::State;
-use super::testing::test_all_again;
+use super::testing::take_stub;
 use crate::agreement::{self, Agreement, FunctionKind, asks_the_time, leaves_out, may_iterate, stated, typed};
 use crate::code::Target;
 use crate::language::Language;
@@ -88,13 +88,7 @@ pub fn example_hint(state: &State, check: &Check) -> Option<String> {
 /// The stub is this one, and tests all candidates.
 pub(super) fn with_stub(state: &mut State, stub: &str) -> Vec<Effect> {
     state.draft.replace(stub);
-    if let Err(why) = state.take_edit() {
-        state.fail(why.to_string());
-        return Vec::new();
-    }
-    let mut effects = vec![Effect::Use { job: state.job.clone() }];
-    effects.extend(test_all_again(state));
-    effects
+    take_stub(state)
 }
 
 /// Writes the answer to the selected call as an example into the stub, in the place of one of another answer

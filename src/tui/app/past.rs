@@ -311,10 +311,10 @@ pub fn event(state: &mut State, id: u64, event: Event) {
 /// The file was read again. Runs of the same text have its job from now on; those of another one can only be
 /// looked at.
 pub fn renewed(state: &mut State) {
-    let (at, job, text) = (state.past.at, state.job.clone(), state.job.editable());
+    let (at, job) = (state.past.at, state.job.clone());
     let others = state.past.slots.iter_mut().enumerate().filter(|(place, _)| Some(*place) != at);
     for (_, slot) in others {
-        if slot.job.editable() == text {
+        if slot.job.asks_as(&job) {
             (slot.job, slot.refusal) = (job.clone(), None);
         } else {
             let why = "the file has changed since this run, which was for another text: write candidates anew";

@@ -79,7 +79,7 @@ pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
 /// `done` is said then.
 pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effect> {
     let mut effects = Vec::new();
-    let (before, stub) = (state.job.prompt(), job.editable().unwrap_or_default());
+    let (before, stub) = (state.job.clone(), job.editable().unwrap_or_default());
     (state.own_body, state.job) = (job.own_body(), job);
     state.question = None;
     mark(state);
@@ -92,7 +92,7 @@ pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effec
         state.draft.replace(&stub);
     }
     effects.push(Effect::Use { job: state.job.clone() });
-    if state.job.prompt() != before {
+    if !state.job.asks_as(&before) {
         effects.extend(state.run.iter().flat_map(end));
         let earlier = state.key_name(Context::Panes, Action::EarlierRun);
         let aside = state.run.as_ref().map(|_| format!("; {earlier} shows the candidates for the text before"));
@@ -106,6 +106,31 @@ pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effec
     let (all, said) = retest(state);
     effects.extend(all);
     state.done(format!("{done}{said}"));
+    effects
+}
+
+/// The stub is the text in the editor, which tests all candidates.
+pub(super) fn take_stub(state: &mut State) -> Vec<Effect> {
+    if let Err(why) = state.take_edit() {
+        state.fail(why.to_string());
+        return Vec::new();
+    }
+    let mut effects = vec![Effect::Use { job: state.job.clone() }];
+    effects.extend(test_all_again(state));
+    effects
+}
+
+/// The prompt is left. Where only examples of the docstring were typed, candidates stay, and are tested by them.
+pub(super) fn prompt_left(state: &mut State) -> Vec<Effect> {
+    let goes_on = state.run.is_some() && !state.past.is_over() && !state.can_undo();
+    let edited = state.job.edited(&state.draft.text()).ok().filter(|_| goes_on);
+    if !edited.is_some_and(|edited| edited != *state.job && edited.asks_as(&state.job)) {
+        return Vec::new();
+    }
+    let effects = take_stub(state);
+    if state.has_tests() && !effects.is_empty() {
+        state.say("its examples are others now, and all candidates are tested by them");
+    }
     effects
 }
 

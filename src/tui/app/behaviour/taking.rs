@@ -149,6 +149,14 @@ fn a_file_that_has_changed_is_read_again_and_its_candidates_stay() {
     assert_eq!(effects, [Effect::Use { job }, test_of(1, 0), test_of(1, 1)], "the program is another");
     assert_eq!((session.state.error.as_ref(), session.state.stale), (None, false));
 
+    // Examples are tests, and no other text.
+    let example = PROMPT.replace(">>>", ">>> 1\n    1\n    >>>");
+    assert_ne!(example, PROMPT);
+    std::fs::write(&path, &example).unwrap();
+    let job = Arc::new(session.state.job.read_again().unwrap());
+    let effects = session.send(Msg::Read(Ok(job.clone())));
+    assert_eq!(effects, [Effect::Use { job }, test_of(1, 0), test_of(1, 1)]);
+
     let changed = PROMPT.replace("largest", "smallest");
     std::fs::write(&path, &changed).unwrap();
     let job = Arc::new(session.state.job.read_again().unwrap());

@@ -3,7 +3,8 @@
 use super::numbers_py;
 use crate::job::{Job, TestsChoice};
 use crate::source::Prompt;
-use crate::tui::app::fixture::{PROMPT, Session};
+use crate::trial::Status;
+use crate::tui::app::fixture::{PROMPT, Session, body};
 use crate::tui::app::{Effect, Focus, Msg};
 use crate::tui::keymap::Context;
 
@@ -24,6 +25,32 @@ fn pasted_text_is_never_sent() {
     let mut session = Session::tested(2);
     session.send(Msg::Paste("g\n".into()));
     assert!(session.state.run.is_none() && !session.state.draft.is_edited());
+}
+
+#[test]
+fn candidates_stay_where_only_examples_are_typed_and_are_tested_by_them() {
+    let mut session = Session::tested(2);
+    session.key("g");
+    for candidate in 0..2 {
+        session.finish(candidate, &body(candidate));
+        session.verdict(candidate, Status::Passed, "");
+    }
+    session.done();
+    session.key("i");
+    session.key("up");
+    session.send(Msg::Paste("    >>> rolling_max([])\n    []\n".into()));
+    let effects = session.key("esc");
+    let [Effect::Use { job }, tests @ ..] = &effects[..] else { panic!("{effects:?}") };
+    assert!(job.program("    return []\n").contains(">>> rolling_max([])"), "{}", job.program(""));
+    assert_eq!(tests, [0, 1].map(|candidate| Effect::Test { run: 1, candidate }));
+    assert!(session.state.notice.as_ref().unwrap().text.contains("all candidates are tested by them"));
+    assert!(session.key("i").is_empty() && session.key("esc").is_empty(), "nothing else was typed");
+    // Other words are for other candidates.
+    session.key("i");
+    session.key("up");
+    session.send(Msg::Paste("\n    Never empty.\n".into()));
+    assert_eq!(session.key("esc"), []);
+    assert_eq!(session.run().candidates.len(), 2);
 }
 
 #[test]
