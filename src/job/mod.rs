@@ -497,6 +497,12 @@ pub fn order_of_pick(
     order
 }
 
+/// Returns true if a candidate may be the pick, by the word of the tests on it (`None` where no test says
+/// anything): it passed, or nothing is known against it, and it is no empty text.
+pub fn may_be_picked(judged: Option<bool>, text: &str, is_broken: bool) -> bool {
+    !text.trim().is_empty() && judged.unwrap_or(!is_broken)
+}
+
 /// The candidate to pick. Once all have ended (`ranking` is known) it is the best ranked that passed, or
 /// where no tests decide the best ranked; until then the first that passed. A marked candidate is picked only
 /// if no other passed.

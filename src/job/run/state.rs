@@ -546,12 +546,13 @@ impl State {
         self.task.is_decided_by_tests(&mut self.candidates.iter().map(|c| &c.verdict))
     }
 
-    /// Returns true if nothing is known against a candidate where no tests decide: it is not empty, it can be
-    /// loaded, and no test fails with it.
-    fn stands(&self, candidate: usize) -> bool {
+    /// Returns true if a candidate may be the pick.
+    fn stands(&self, candidate: usize, is_tested: bool) -> bool {
         let origin = self.slots[candidate].origin.unwrap_or(candidate);
-        let is_empty = self.candidates[origin].text.trim().is_empty();
-        !is_empty && !self.is_broken_code(candidate) && self.candidates[origin].verdict.status == Status::NotRun
+        let Candidate { text, verdict, .. } = &self.candidates[origin];
+        let is_judged = is_tested || verdict.status != Status::NotRun;
+        let judged = is_judged.then(|| verdict.has_passed());
+        crate::job::may_be_picked(judged, text, self.is_broken_code(candidate))
     }
 
     /// Returns true if a candidate without marks has passed.
@@ -594,7 +595,7 @@ impl State {
         self.rank(&mut summary);
         // A candidate that was cut has no key.
         let is_tested = self.is_tested();
-        let fits = |c: &usize| !self.is_cut(*c) && (is_tested || self.stands(*c));
+        let fits = |c: &usize| !self.is_cut(*c) && self.stands(*c, is_tested);
         // Candidates that the user has made come last: they have no probability.
         let made = (0..self.candidates.len()).filter(|c| !summary.ranking.contains(c));
         let order: Vec<usize> = summary.ranking.iter().copied().chain(made).filter(fits).collect();
@@ -632,7 +633,7 @@ impl State {
         }
         let is_tested = self.is_tested();
         summary.ranking = crate::job::order_of_pick(&summary.ranking, is_tested, passed, marked);
-        let falls = |c: usize| !is_tested && !self.stands(c);
+        let falls = |c: usize| !is_tested && !self.stands(c, false);
         summary.ranking.sort_by_key(|&c| (self.is_cut(c), self.cut_off.contains(&c), falls(c)));
     }
 }

@@ -1,12 +1,13 @@
 //! The table of calls: what the candidates do on the same inputs, and which answer is right.
 
-use super::answer;
 use std::collections::HashSet;
 
+use super::answer;
 use super::effect::Effect;
 use super::example::{self, Example, example_hint, with_stub, without_other_example};
 use super::state::State;
 use crate::agreement::{Agreement, is_same};
+use crate::job::may_be_picked;
 use crate::trial::Observed;
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
@@ -77,11 +78,10 @@ impl State {
             run.rank();
         }
         let Some(run) = self.run.as_ref().filter(|run| !run.is_live()) else { return };
-        let loads = |c: usize| run.standing(c).is_none_or(|standing| !standing.is_broken);
+        let is_broken = |c: usize| run.standing(c).is_some_and(|standing| standing.is_broken);
         let fits = |&c: &usize| {
-            let is_good = if self.is_judged(c) { run.testing(c).passed() } else { loads(c) };
-            let is_there = run.candidates[c].is_whole() && !run.candidates[c].text.trim().is_empty();
-            is_good && is_there && self.unmet(c).is_none()
+            let (candidate, judged) = (&run.candidates[c], self.is_judged(c).then(|| run.testing(c).passed()));
+            candidate.is_whole() && may_be_picked(judged, &candidate.text, is_broken(c)) && self.unmet(c).is_none()
         };
         // Candidates that the user has made come last.
         let pick = run.in_order().into_iter().chain(0..run.candidates.len()).find(fits);
