@@ -114,6 +114,8 @@ pub struct Pane {
 pub struct Layout {
     /// How the candidates are shown.
     pub regime: Regime,
+    /// Lines that are as in the pick are folded.
+    pub folded: bool,
     /// First line: names.
     pub title: Rect,
     /// Strip with the states of all candidates, where not all have panes.
@@ -143,6 +145,11 @@ impl Layout {
             return Rect::new(area.x, area.y, 0, 0);
         }
         Rect::new(area.x + side, area.y + top, area.width - side, area.height - top)
+    }
+
+    /// Returns true if so many candidates are seen at once, or one alone was asked for.
+    pub fn is_whole(&self, shown: usize) -> bool {
+        self.regime == Regime::Zoom || self.panes.len() >= shown
     }
 
     /// The code area of a candidate, empty when it is not shown.
@@ -198,6 +205,7 @@ pub fn arrange(width: u16, height: u16, wants: Wants, measure: &Measure) -> Layo
     let none = Rect::ZERO;
     let mut layout = Layout {
         regime: Regime::Floor,
+        folded: false,
         title: none,
         strip: none,
         list: none,

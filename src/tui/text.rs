@@ -139,6 +139,19 @@ pub struct DisplayRow {
     pub take: usize,
     /// Columns in front of them; only rows that go on with a line have some.
     pub indent: usize,
+    /// What it stands for.
+    pub mark: Mark,
+}
+
+/// What a row stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A part of its line.
+    Text,
+    /// So many lines from its line on, which another text has as well.
+    Same(usize),
+    /// So many lines of another text, which are missing before its line.
+    Gone(usize),
 }
 
 /// Columns of white space that all lines of `text` begin with.
@@ -156,7 +169,7 @@ pub fn common_indent(text: &str) -> usize {
 pub fn rows(text: &str, columns: usize, wrap: bool, skip: usize) -> Vec<DisplayRow> {
     let mut rows = Vec::new();
     for (line, content) in text.lines().enumerate() {
-        let whole = DisplayRow { line, skip, take: usize::MAX, indent: 0 };
+        let whole = DisplayRow { line, skip, take: usize::MAX, indent: 0, mark: Mark::Text };
         if !wrap || columns == 0 {
             rows.push(whole);
             continue;

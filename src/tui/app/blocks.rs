@@ -21,7 +21,7 @@ impl Run {
         if self.is_live() {
             self.blocks = (0..self.candidates.len()).map(|c| Block { members: vec![c], shown: c }).collect();
             self.shared.clear();
-            return;
+            return self.liken();
         }
         let mut blocks: Vec<Block> = Vec::new();
         let mut known: HashMap<(String, Option<bool>), usize> = HashMap::new();
@@ -56,6 +56,7 @@ impl Run {
             self.focus = shown.first().copied().unwrap_or(0);
         }
         self.shared = self.shared_lines();
+        self.liken();
     }
 
     /// The block of a candidate.

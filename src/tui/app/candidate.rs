@@ -1,5 +1,6 @@
 //! One candidate on screen: its text, where it is in its life, and what its tests said.
 
+use super::alike::Alike;
 use super::tokens::Trace;
 use crate::engine::FinishReason;
 use crate::trial::{Status, Verdict};
@@ -57,6 +58,8 @@ pub struct Candidate {
     pub text: String,
     /// Its text, made safe to show.
     pub shown: String,
+    /// The same beside the text of the pick, once all have ended.
+    pub alike: Option<Alike>,
     /// Columns of the longest line of `shown`, once it has ended.
     pub widest: usize,
     /// Where it is in its life.
@@ -102,6 +105,7 @@ impl Default for Candidate {
         Self {
             text: String::new(),
             shown: String::new(),
+            alike: None,
             widest: usize::MAX,
             phase: Phase::Waiting,
             testing: Testing::None,

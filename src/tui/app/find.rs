@@ -268,12 +268,13 @@ impl Seen {
     fn of_focused(state: &State) -> Option<Self> {
         let (search, run) = (state.search.as_ref()?, state.run.as_ref()?);
         let candidate = run.focused()?;
-        let area = state.layout().code(run.focus);
+        let layout = state.layout();
+        let area = layout.code(run.focus);
         if area.is_empty() {
             return None;
         }
         let (height, width) = (usize::from(area.height), usize::from(area.width));
-        let rows = state.rows(candidate, width);
+        let rows = state.rows(candidate, width, layout.folded);
         let last = rows.len().saturating_sub(height);
         let Scroll { top, column: left, follow } = candidate.scroll;
         let top = if follow { last } else { top.min(last) };

@@ -2,6 +2,7 @@
 //! files, processes or clock. Time comes in with each message.
 
 pub mod action;
+pub mod alike;
 pub mod answer;
 #[cfg(test)]
 mod behaviour;
@@ -62,6 +63,7 @@ mod tests {
     fn the_core_touches_nothing() {
         let sources = [
             ("action.rs", include_str!("action.rs")),
+            ("alike.rs", include_str!("alike.rs")),
             ("answer.rs", include_str!("answer.rs")),
             ("blocks.rs", include_str!("blocks.rs")),
             ("calls.rs", include_str!("calls.rs")),

@@ -130,7 +130,8 @@ pub(super) fn scroll_pane(state: &mut State, index: usize, action: Action) {
     let Some(run) = &state.run else { return };
     let area = layout.code(index);
     let height = usize::from(area.height).max(1);
-    let rows = run.candidates.get(index).map_or(0, |candidate| state.rows(candidate, area.width.into()).len());
+    let rows =
+        run.candidates.get(index).map_or(0, |candidate| state.rows(candidate, area.width.into(), layout.folded).len());
     let last = rows.saturating_sub(height);
     let Some(candidate) = state.run.as_mut().and_then(|run| run.candidates.get_mut(index)) else { return };
     let scroll = &mut candidate.scroll;

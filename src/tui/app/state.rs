@@ -326,29 +326,39 @@ impl State {
         // Asked for in many widths.
         let notes: Vec<Option<String>> =
             (0..run.map_or(0, |r| r.candidates.len())).map(|index| self.note(index)).collect();
-        let measure = Measure {
-            code: &|index, columns| candidate(index).map_or(0, |c| self.height(c, columns.into())),
-            note: &|index, columns| {
-                let note = notes.get(index).and_then(Option::as_ref);
-                note.map_or(0, |note| text::wrap_words(note, columns.into()).len())
-            },
+        let note = |index: usize, columns: u16| {
+            let note = notes.get(index).and_then(Option::as_ref);
+            note.map_or(0, |note| text::wrap_words(note, columns.into()).len())
         };
-        arrange(width, height, wants, &measure)
+        let arranged = |folded: bool| {
+            let code =
+                |index: usize, columns: u16| candidate(index).map_or(0, |c| self.height(c, columns.into(), folded));
+            Layout { folded, ..arrange(width, height, wants, &Measure { code: &code, note: &note }) }
+        };
+        let layout = arranged(false);
+        let may_fold = self.arrangement == Arrangement::Fit && self.search.is_none();
+        if !may_fold || layout.is_whole(shown.len()) {
+            return layout;
+        }
+        // Where not all can be seen together, what differs is seen of more.
+        Some(arranged(true)).filter(|folded| folded.panes.len() > layout.panes.len()).unwrap_or(layout)
     }
 
     /// Number of rows of a candidate's text in so many columns.
-    fn height(&self, candidate: &Candidate, columns: usize) -> usize {
+    fn height(&self, candidate: &Candidate, columns: usize, folded: bool) -> usize {
         let is_wrapped = self.wrap && candidate.widest > columns;
-        if is_wrapped { self.rows(candidate, columns).len() } else { candidate.shown.lines().count() }
+        let is_plain = !is_wrapped && !(folded && candidate.alike.is_some());
+        if is_plain { candidate.shown.lines().count() } else { self.rows(candidate, columns, folded).len() }
     }
 
-    /// The rows of a candidate's text in so many columns.
-    pub fn rows(&self, candidate: &Candidate, columns: usize) -> Vec<DisplayRow> {
+    /// The rows of a candidate's text in so many columns; `folded`: without what is as in the pick.
+    pub fn rows(&self, candidate: &Candidate, columns: usize, folded: bool) -> Vec<DisplayRow> {
         // A block in braces ends at the indentation of its function, also before it has come so far.
         let target = self.job.target().filter(|target| target.language != Language::Python);
         let common = text::common_indent(&candidate.shown);
         let skip = if self.zoom { 0 } else { target.map_or(common, |target| target.indent.min(common)) };
-        text::rows(&candidate.shown, columns, self.wrap, skip)
+        let rows = text::rows(&candidate.shown, columns, self.wrap, skip);
+        candidate.alike.as_ref().filter(|_| folded).map_or(rows.clone(), |alike| alike.fold(&rows))
     }
 
     /// Why the tests of a candidate did not pass, or what is marked in one that passed.

@@ -478,7 +478,7 @@ pub fn step(state: &mut State, by: isize) {
         return;
     };
     let area = layout.code(focus);
-    let rows = state.rows(candidate, area.width.into());
+    let rows = state.rows(candidate, area.width.into(), layout.folded);
     let begin = trace.range(piece).start;
     let before = &candidate.shown[..begin];
     let line = before.matches('\n').count();

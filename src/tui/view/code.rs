@@ -1,15 +1,19 @@
 //! Lines of code in an area: coloured, tabs expanded, long lines cut with a mark at either side or wrapped.
 
+use std::collections::HashSet;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::diff::marked;
 use super::{Look, confidence, put};
+use crate::job::label;
+use crate::tui::app::alike::Alike;
 use crate::tui::app::candidate::Scroll;
 use crate::tui::app::find::matches;
 use crate::tui::highlight::Of;
-use crate::tui::text::{self, DisplayRow};
+use crate::tui::text::{self, DisplayRow, Mark};
 use crate::tui::theme::Role;
 
 /// Rows of the text that were not drawn.
@@ -21,8 +25,16 @@ pub struct Drawn {
     pub below: usize,
 }
 
+/// Other candidates that a text is shown beside.
+#[derive(Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// Lines that all of them have, trimmed: they are drawn fainter.
+    pub shared: Option<&'a HashSet<String>>,
+    /// The one whose equal lines are folded.
+    pub alike: Option<&'a Alike>,
+}
+
 /// Draws the part of `content` that `scroll` says. `rows`: those of the content in so many columns.
-/// `is_shared`: other candidates have the line, too, so that it is drawn fainter.
 #[allow(clippy::too_many_arguments)] // a place, a text and its look
 pub fn draw(
     buf: &mut Buffer,
@@ -32,7 +44,7 @@ pub fn draw(
     content: &str,
     rows: &[DisplayRow],
     scroll: Scroll,
-    is_shared: &dyn Fn(&str) -> bool,
+    beside: Beside<'_>,
 ) -> Drawn {
     let height = usize::from(area.height);
     let last = rows.len().saturating_sub(height);
@@ -40,16 +52,22 @@ pub fn draw(
     let lines: Vec<&str> = content.lines().collect();
     let tokens = confidence::shown(look, of, content);
     for (y, row) in (area.y..area.bottom()).zip(rows.iter().skip(top)) {
+        if let (Some(alike), false) = (beside.alike, row.mark == Mark::Text) {
+            let words = text::fit(&folded(row.mark, alike.to), area.width.into());
+            put(buf, area, area.x, y, &words, look.style(Role::Muted));
+            continue;
+        }
         let Some(&line) = lines.get(row.line) else { break };
         let row = DisplayRow { skip: row.skip + scroll.column, ..*row };
         let own = tokens.map(|trace| confidence::spans(look, trace, content, line));
-        let faint = (own.is_none() && is_shared(line)).then(|| look.style(Role::Same));
+        let is_shared = beside.shared.is_some_and(|shared| shared.contains(line.trim()));
+        let faint = (own.is_none() && is_shared).then(|| look.style(Role::Same));
         let plain = [(0..line.len(), Style::default())];
         let known = look.highlights.line(of, row.line, line).filter(|s| !s.is_empty());
         let spans = own.as_ref().or(known).map_or(plain.as_slice(), Vec::as_slice);
         let found: Vec<_> = match &look.state.search {
             Some(search) if matches!(of, Of::Candidate { .. }) => matches(line, &search.text).collect(),
-            _ => Vec::new(),
+            _ => beside.alike.map_or_else(Vec::new, |alike| alike.changed(row.line).to_vec()),
         };
         let spans = marked(spans, &found, look.style(Role::Difference));
         draw_line(buf, Rect { y, height: 1, ..area }, look, line, &spans, row, faint);
@@ -59,6 +77,16 @@ pub fn draw(
         }
     }
     Drawn { above: top, below: rows.len().saturating_sub(top + height) }
+}
+
+/// Words for lines that are not shown.
+fn folded(mark: Mark, to: usize) -> String {
+    let lines = |count| if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
+    match mark {
+        Mark::Text => String::new(),
+        Mark::Same(count) => format!("⋯ {} as in {}", lines(count), label(to)),
+        Mark::Gone(count) => format!("⋯ without {} of {}", lines(count), label(to)),
+    }
 }
 
 /// Draws one row of a line in the styles of its spans. `over`: a style on top of them.

@@ -34,10 +34,11 @@ pub fn draw(buf: &mut Buffer, pane: Pane, look: &Look, layout: &Layout) {
     } else if inner.is_empty() {
         code::Drawn::default()
     } else {
-        let rows = state.rows(candidate, inner.width.into());
-        let is_shared = |line: &str| run.shared.contains(line.trim());
+        let rows = state.rows(candidate, inner.width.into(), layout.folded);
+        let alike = candidate.alike.as_ref().filter(|_| layout.folded);
         let of = Of::Candidate { run: run.id, index };
-        code::draw(buf, inner, look, of, &candidate.shown, &rows, candidate.scroll, &is_shared)
+        let beside = code::Beside { shared: Some(&run.shared), alike };
+        code::draw(buf, inner, look, of, &candidate.shown, &rows, candidate.scroll, beside)
     };
     if candidate.shown.is_empty() && !inner.is_empty() && unfolded.is_none() {
         let waiting = match candidate.phase {

@@ -152,7 +152,7 @@ fn draw_preview(buf: &mut Buffer, area: Rect, look: &Look, picker: &Picker) {
         Some(Ok(content)) => {
             let rows = text::rows(content, inside.width.into(), false, 0);
             let scroll = Scroll { top: 0, column: 0, follow: false };
-            code::draw(buf, inside, look, Of::Picked, content, &rows, scroll, &|_| false);
+            code::draw(buf, inside, look, Of::Picked, content, &rows, scroll, code::Beside::default());
         }
         Some(Err(why)) => {
             for (y, line) in (inside.y..inside.bottom()).zip(text::wrap_words(why, usize::from(inside.width))) {

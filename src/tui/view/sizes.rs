@@ -83,7 +83,8 @@ fn fits(state: &State, (width, height): (u16, u16)) -> bool {
     let room = usize::from(height) - 2;
     (1..=all.len()).take_while(|columns| usize::from(width) / columns > 24).any(|most| {
         let code = usize::from(width) / most - 1;
-        let heights: Vec<usize> = all.iter().map(|&c| 1 + state.rows(&run.candidates[c], code).len().max(1)).collect();
+        let heights: Vec<usize> =
+            all.iter().map(|&c| 1 + state.rows(&run.candidates[c], code, false).len().max(1)).collect();
         heights.iter().all(|&height| height <= room) && columns(&heights, room) <= most
     })
 }

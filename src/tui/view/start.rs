@@ -37,7 +37,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         };
         let scroll = Scroll { top: state.prompt_top, column: 0, follow: false };
         let rows = text::rows(&shown, inside.width.into(), state.wrap, 0);
-        code::draw(buf, inside, look, Of::Prompt, &shown, &rows, scroll, &|_| false);
+        code::draw(buf, inside, look, Of::Prompt, &shown, &rows, scroll, code::Beside::default());
     }
     if rows > 0 {
         rule(buf, below, below.y, look, ("", look.style(Role::Title)), ("", look.style(Role::Hint)));

@@ -176,7 +176,8 @@ fn bodies_of_everyday_functions_are_seen_whole() {
             let (mut whole, mut seen, mut there) = (0, 0, 0);
             for &candidate in &shown {
                 let area = layout.code(candidate);
-                let need = session.state.rows(&session.run().candidates[candidate], area.width.into()).len();
+                let need =
+                    session.state.rows(&session.run().candidates[candidate], area.width.into(), layout.folded).len();
                 whole += usize::from(usize::from(area.height) >= need);
                 seen += need.min(area.height.into());
                 there += need;
@@ -190,6 +191,42 @@ fn bodies_of_everyday_functions_are_seen_whole() {
     }
     println!("{complete} of {} complete at 80x24", examples.len());
     assert_eq!(complete, examples.len());
+}
+
+/// Eight long bodies, each with a change of its own.
+fn long_bodies() -> Session {
+    let lines = |of: usize| -> String {
+        let line = |at: usize| {
+            let own = if of > 0 && at == 2 * of { format!(" * {of}") } else { String::new() };
+            format!("    step_{at} = advance(state, {at}){own}\n")
+        };
+        (0..18).map(line).collect::<String>() + "    return state\n"
+    };
+    let job = Job::from_text("def run(state):\n    \"\"\"Runs it.\"\"\"\n", &TestsChoice::None).unwrap();
+    let mut session = Session::on(job, 8);
+    session.open(true);
+    session.key("g");
+    for candidate in 0..8 {
+        session.finish(candidate, &lines(candidate));
+    }
+    session.done();
+    session.wait(10_000);
+    session
+}
+
+#[test]
+fn what_differs_is_seen_of_more_long_bodies() {
+    let mut session = long_bodies();
+    let layout = session.state.layout_in((80, 24));
+    assert!(layout.folded && layout.panes.len() == 6, "{layout:?}");
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
+    // Where all are whole, nothing is folded; nor while something is searched for.
+    assert!(!session.state.layout_in((200, 90)).folded);
+    session.key("/");
+    assert!(!session.state.layout_in((80, 24)).folded);
+    session.key("esc");
+    session.key("z");
+    assert!(!scene(&mut session, 80, 24).contains("as in A"), "one alone is whole");
 }
 
 /// The brace that ends it stands at the indentation of the function: nothing moves when it comes.
