@@ -141,6 +141,7 @@ impl Agreement {
             // Values of the wrong kind, names that are not there.
             let is_made = all().any(|observed| !matches!(observed.effect, Effect::Unknown | Effect::Unloaded));
             return match (is_broken, is_made) {
+                (false, false) if all().any(Observed::is_incomparable) => "no result can be compared",
                 _ if self.is_unsteady() => "each call gives another result each time",
                 (true, _) => "none can be run",
                 (false, true) => "no call returned",
@@ -153,6 +154,7 @@ impl Agreement {
         }
         let (most, all) = (self.standings.iter().map(|standing| standing.agree).max(), self.candidates());
         match most.unwrap_or_default() {
+            1 if all == 1 => "one candidate".to_owned(),
             1 if all > 1 => format!("{all} different behaviours"),
             most => format!("{most} of {all} agree"),
         }
@@ -193,7 +195,13 @@ impl Agreement {
         let mut all: Vec<(&Observed, Answer)> = Vec::new();
         for witness in &self.witnesses {
             let Some(observed) = witness.observed.get(input) else { continue };
-            let is = |other: &Observed| other.outcome() == observed.outcome() && is_same(other, observed);
+            // Calls that say nothing are no different answers.
+            let is_silent = |other: &Observed| {
+                other.outcome().is_none() && (other.effect, &other.shown) == (observed.effect, &observed.shown)
+            };
+            let is = |other: &Observed| {
+                other.outcome() == observed.outcome() && (is_same(other, observed) || is_silent(other))
+            };
             let same = all.iter_mut().find(|(other, _)| is(other));
             if let Some((_, answer)) = same {
                 answer.votes += witness.votes;
@@ -339,6 +347,11 @@ mod tests {
             let witness = Witness { members: vec![0], votes: 1, observed };
             assert_eq!(Agreement::of(vec![Input::default()].into(), vec![witness]).words(), words);
         }
+        let shown = "a result that cannot be compared".to_owned();
+        let observed = vec![Observed { effect: Effect::Unknown, shown, ..Observed::default() }];
+        let witness = |member| Witness { members: vec![member], votes: 1, observed: observed.clone() };
+        let found = Agreement::of(vec![Input::default()].into(), vec![witness(0), witness(1)]);
+        assert_eq!((found.words().as_str(), found.answers(0).len()), ("no result can be compared", 1));
     }
 
     #[test]

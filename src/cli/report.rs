@@ -130,7 +130,7 @@ fn counted(report: &Report) -> Option<Cow<'_, Agreement>> {
 fn agreeing(agreement: &Agreement, candidate: usize) -> String {
     match agreement.standing(candidate) {
         Some(standing) if standing.is_broken => agreement.fault(candidate),
-        Some(_) if agreement.constant().is_some() => String::new(),
+        Some(_) if agreement.constant().is_some() || agreement.candidates() < 2 => String::new(),
         Some(standing) if agreement.tells() && standing.agree > 1 => format!("{} agree", standing.agree),
         Some(_) if agreement.tells() => "alone".to_owned(),
         _ => String::new(),
@@ -145,6 +145,9 @@ fn told_apart(agreement: &Agreement) -> String {
     }
     if let Some(shown) = agreement.constant() {
         return format!("on {inputs} each call gives {}, which tells little\n", clean_line(shown, 60));
+    }
+    if agreement.candidates() < 2 {
+        return String::new();
     }
     let Some(input) = agreement.telling() else {
         let what = if agreement.is_one() { "all that were called do the same" } else { "no results differ" };
@@ -251,6 +254,24 @@ mod tests {
         report.candidates[2].verdict.status = Status::Failed;
         let one = said(&report);
         assert!(!one.contains("agree") && !one.contains("differ") && !one.contains("alone"), "{one}");
+    }
+
+    #[test]
+    fn one_candidate_agrees_with_nobody() {
+        let observed = vec![Observed { effect: Effect::Returned, key: "1".to_owned(), ..Observed::default() }];
+        let input = Input { callee: "f".to_owned(), arguments: "1".to_owned(), ..Input::default() };
+        let report = Report {
+            info: SourceInfo::default(),
+            seed: 0,
+            candidates: vec![Candidate::new(0)],
+            summary: Summary { ranking: vec![0], ..Summary::default() },
+            picked: Some(0),
+            agreement: Some(
+                Agreement::of(vec![input].into(), vec![Witness { members: vec![0], votes: 1, observed }]).into(),
+            ),
+        };
+        let said = table(&report, None);
+        assert!(!said.contains("alone") && !said.contains("agree") && !said.contains("the same"), "{said}");
     }
 
     #[test]

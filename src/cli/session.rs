@@ -156,7 +156,7 @@ impl Session {
     /// The runner for the calls of candidates that are not tested; `None` if they are not called. Without
     /// isolation they are not.
     pub fn caller(&self, job: &Job) -> Option<Runner> {
-        if !self.settings.compares() || self.settings.generate.n < 2 {
+        if !self.settings.compares() {
             return None;
         }
         if let Err(why) = job.inputs(&[]) {

@@ -16,6 +16,9 @@ pub(super) struct Known {
     pub library: &'static [&'static str],
     /// Names of the library that are there without an import, but with these members alone.
     pub given: &'static [(&'static str, &'static [&'static str])],
+    /// Names of its library that are those of a module and of what is in it, with the members of the module.
+    /// Without members only a call means what is in it.
+    pub twins: &'static [(&'static str, &'static [&'static str])],
     /// Separates the parts of a path.
     pub separator: &'static str,
     /// The import of a path.
@@ -26,6 +29,15 @@ impl Known {
     /// The imports of its library that `code` needs and neither has nor finds among the names `is_defined`.
     pub fn imports(&self, language: Language, code: &str, is_defined: impl Fn(&str) -> bool) -> Vec<String> {
         let free = free_names(language, code);
+        let is_twin = |free: &FreeName| {
+            let members = self.twins.iter().find(|(twin, _)| *twin == free.name).map(|(_, members)| *members);
+            members.is_some_and(|members| {
+                let is_of_module = |member: &String| members.is_empty() || members.contains(&member.as_str());
+                free.is_called && !free.is_module || !free.members.iter().all(is_of_module)
+            })
+        };
+        let twins = free.iter().filter(|free| is_twin(free) && !is_defined(&free.name));
+        let twins: Vec<&str> = twins.map(|free| free.name.as_str()).collect();
         let needed = self.library.iter().filter(|path| {
             let (place, name) = path.rsplit_once(self.separator).unwrap_or(("", path));
             let is_module = language == Language::Go || place.is_empty();
@@ -34,9 +46,10 @@ impl Known {
             let is_used = |free: &FreeName| {
                 free.name == name && if is_module { free.is_module && !is_given(free) } else { free.is_alone }
             };
-            free.iter().any(is_used) && !is_defined(name)
+            free.iter().any(is_used) && !is_defined(name) && !twins.contains(path)
         });
-        needed.map(|path| (self.import)(path)).collect()
+        let of_twins = twins.iter().map(|name| (self.import)(&[name, self.separator, name].concat()));
+        needed.map(|path| (self.import)(path)).chain(of_twins).collect()
     }
 }
 
@@ -132,4 +145,30 @@ pub(super) fn undefined(language: Language, code: &str, is_defined: impl Fn(&str
         |name: &str| name.len() > 1 && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     let is_use = |free: &FreeName| free.is_called || free.is_alone && is_constant(&free.name);
     free.filter(|free| is_use(free) && !is_there(&free.name)).map(|free| free.name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_a_module_and_of_what_is_in_it_is_imported_by_its_use() {
+        let imports = |code: &str| rules::of(Language::Python).known.imports(Language::Python, code, |_| false);
+        for (code, import) in [
+            ("datetime.strptime(t, '%Y')", "from datetime import datetime"),
+            ("datetime.now().year", "from datetime import datetime"),
+            ("datetime(2024, 1, 1)", "from datetime import datetime"),
+            ("isinstance(t, datetime.datetime)", "import datetime"),
+            ("datetime.datetime.now() + datetime.timedelta(1)", "import datetime"),
+            ("time.sleep(1)", "import time"),
+            ("time()", "from time import time"),
+            ("copy.deepcopy(t)", "import copy"),
+            ("copy(t)", "from copy import copy"),
+        ] {
+            assert_eq!(imports(&format!("    return {code}\n")), [import], "{code}");
+        }
+        let both = imports("    return datetime.now() - timedelta(days=1)\n");
+        assert_eq!(both, ["from datetime import timedelta", "from datetime import datetime"]);
+        assert_eq!(imports("    datetime = 1\n    return datetime.now()\n"), [""; 0], "a local");
+    }
 }

@@ -110,6 +110,11 @@ impl Observed {
         is_told.then_some((self.effect, self.key.as_str()))
     }
 
+    /// Returns true if the call was made, and its result is of a kind that cannot be compared.
+    pub fn is_incomparable(&self) -> bool {
+        self.effect == Effect::Unknown && self.shown == INCOMPARABLE
+    }
+
     fn late(why: &str) -> Self {
         Self { effect: Effect::Late, shown: why.to_owned(), ..Self::default() }
     }
@@ -127,6 +132,8 @@ enum Line {
 /// Longest wall time of a candidate's calls, and most starts of its process.
 const WALL: Duration = Duration::from_secs(4);
 const STARTS: usize = 2;
+/// Words of the observers for a result that says nothing when it is compared, such as a function.
+const INCOMPARABLE: &str = "a result that cannot be compared";
 /// Columns of a result.
 const COLUMNS: usize = 200;
 

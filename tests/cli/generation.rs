@@ -166,7 +166,8 @@ fn stop_texts_end_a_candidate_and_are_not_part_of_it() {
     let world = World::new();
     let base = ["--file", &is_even(), "-n", "1", "--temperature", "0", "--tests", "none"];
     assert!(candidates(&world.complete(&base))[0]["text"].as_str().unwrap().contains("return"));
-    let report = world.complete(&[&base[..], &["--stop", "turn", "--stop", "never seen"]].concat());
+    let stops = ["--stop", "turn", "--stop", "never seen", "--agree", "off"];
+    let report = world.complete(&[&base[..], &stops].concat());
     let c = &candidates(&report)[0];
     assert_eq!((&c["text"], &c["finish"]), (&json!("    re"), &json!("stop")));
 }

@@ -168,8 +168,11 @@ fn code_that_cannot_be_loaded_is_neither_picked_nor_written() {
     let of = |bodies: &[&str]| {
         let server = Server::good(Model::new(bodies));
         let args = ["complete", "--file", &format!("{file}:twice"), "--server", &server.address];
-        run(&world, &[&args[..], &["-n", "2", "--rounds", "2", "--apply"]].concat(), None)
+        let n = bodies.len().to_string();
+        run(&world, &[&args[..], &["-n", &n, "--rounds", "2", "--apply"]].concat(), None)
     };
+    let one = of(&["    return (x\n"]).code(1);
+    assert!(one.err.contains("no candidate can be used ("), "one alone: {}", one.err);
     let done = of(&["    return (x\n", "    return x +\n"]).code(1);
     assert!(done.err.contains("cannot be loaded: SyntaxError"), "{}", done.err);
     assert!(done.err.contains("no candidate can be used (") && done.err.contains("is as it was"), "{}", done.err);

@@ -39,7 +39,7 @@ fn tests_of_other_functions_do_not_stop_a_new_one() {
         let bodies = [bodies[0], bodies[1], "    return sum(xs) / len(xs) if len(xs) else 0.0\n"];
         let done = complete(&world, &format!("{file}:mean"), &bodies, &["--apply"]).code(0);
         assert!(done.out.contains("return sum(xs)"), "what most do: {}{}", done.out, done.err);
-        assert!(done.err.contains("NOT RUN: these tests do not notice `mean`"), "{}", done.err);
+        assert!(done.err.contains("of each: these tests do not notice `mean`"), "{}", done.err);
         let said = "the tests that were found do not notice `mean`: the candidates were compared instead";
         assert!(done.err.contains(said), "{}", done.err);
         assert!(std::fs::read_to_string(&file).unwrap().contains("return sum(xs)"));

@@ -61,6 +61,18 @@ fn what_is_equal_has_one_key() {
     assert_eq!(keys(&observed), ["[0, 1, 2]", "2", "P:P(x=1)", "Q:{'x': 1}", "-", "-", "['1']"]);
 }
 
+/// Each run has a folder of another name, which no answer may depend on.
+#[test]
+fn the_folder_of_the_calls_has_one_name() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let program = "import os, pathlib\n\n\ndef f(x):\n    if x == 'raise':\n        raise ValueError(os.getcwd())\n    \
+                   if x == 'print':\n        return print(os.getcwd())\n    \
+                   return pathlib.Path(x).resolve() if x == 'p' else os.path.abspath(x)\n";
+    let observed = calls(&runner, program, &["'a'", "'p'", "'raise'", "'print'"]);
+    assert_eq!(keys(&observed), ["'/run/a'", "PosixPath:PosixPath('/run/p')", "ValueError", "None > /run\n"]);
+    assert_eq!((observed[2].shown.as_str(), &observed[0].value), ("ValueError: /run", &None));
+}
+
 /// Answers that a person types have the keys and the words of results.
 #[test]
 fn a_typed_answer_is_the_result_that_it_says() {

@@ -20,6 +20,7 @@ pub(super) const KNOWN: Known = Known {
         "text/tabwriter",
     ],
     given: &[],
+    twins: &[],
     separator: "/",
     import: |path| format!("import \"{path}\""),
 };

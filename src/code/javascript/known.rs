@@ -21,6 +21,7 @@ pub(in crate::code) const KNOWN: Known = Known {
     // Modules of node that nearly all code gives their own names.
     library: &["assert", "crypto", "fs", "os", "path", "readline", "util", "zlib"],
     given: &[("crypto", &["getRandomValues", "randomUUID", "subtle"])],
+    twins: &[],
     separator: "/",
     import: |path| format!("import {path} from '{path}';"),
 };

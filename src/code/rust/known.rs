@@ -15,6 +15,7 @@ pub(super) const KNOWN: Known = Known {
         "std::time::Duration", "std::time::Instant", "std::path::PathBuf", "std::str::FromStr", "std::borrow::Cow",
     ],
     given: &[],
+    twins: &[],
     separator: "::",
     import: |path| format!("use {path};"),
 };

@@ -107,7 +107,8 @@ impl State {
         if let Some(queue) = &queue {
             queue.begin_writing();
         }
-        let can_agree = agree && n > 1 && queue.as_ref().is_some_and(|queue| queue.may_run());
+        // One alone is called where no test says whether it can be run.
+        let can_agree = agree && (n > 1 || !task.has_tests()) && queue.as_ref().is_some_and(|queue| queue.may_run());
         let inputs = if can_agree { Ok(None) } else { Err(()) };
         Self {
             me,

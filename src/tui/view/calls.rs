@@ -42,6 +42,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let shown = agreeing.unwrap_or(agreement);
     let right = match shown.differing().len() {
         0 if !shown.tells() => format!(" {calls} "),
+        0 if agreement.candidates() < 2 => format!(" {calls} "),
         // Rows may show more: what those that did not pass do.
         0 if shown.is_one() && shown.witnesses().len() < agreement.witnesses().len() => {
             format!(" {calls}, those that passed do the same ")

@@ -10,7 +10,7 @@ const forms = (() => {
   const { isInteger } = Number;
   const { stringify } = JSON;
   const { abs, imul, min } = Math;
-  const { charCodeAt, slice } = String.prototype;
+  const { charCodeAt, replaceAll, slice } = String.prototype;
   const { join, sort } = Array.prototype;
   const { toPrecision, toString: digits } = Number.prototype;
   const { from } = Buffer;
@@ -21,6 +21,9 @@ const forms = (() => {
   const word = String;
   const plain = Object.prototype;
   const all = globalThis;
+  // The folder of the calls has one name in reports: each run has another one.
+  const home = process.cwd();
+  const atHome = (text) => apply(replaceAll, text, [home, '/run']);
 
   const DEEPEST = 50;
   const MOST_ITEMS = 1000;
@@ -168,7 +171,7 @@ const forms = (() => {
   const short = (value, isLenient) => {
     let text;
     try {
-      text = form(value, isLenient);
+      text = atHome(form(value, isLenient));
     } catch {
       throw incomparable;
     }
@@ -194,7 +197,7 @@ const forms = (() => {
       const text = inspect(value, options());
       // An object whose state is private has other words for itself.
       const isBare = typeof value === 'object' && apply(test, /^[A-Za-z_$][\w$]* {}$/, [text]);
-      return apply(slice, isBare ? form(value, true) : text, [0, COLUMNS]);
+      return apply(slice, atHome(isBare ? form(value, true) : text), [0, COLUMNS]);
     } catch {
       return `<${typeof value}>`;
     }
@@ -205,7 +208,7 @@ const forms = (() => {
     try {
       if (!types.isNativeError(thrown)) return { name: `thrown ${short(thrown, true)}`, shown: `throws ${show(thrown)}` };
       const name = nameOf(thrown);
-      const said = apply(slice, word(thrown.message), [0, COLUMNS]);
+      const said = apply(slice, atHome(word(thrown.message)), [0, COLUMNS]);
       return { name, shown: said === '' ? name : `${name}: ${said}` };
     } catch {
       return { name: 'thrown object', shown: 'throws an object' };

@@ -8,8 +8,8 @@ BUSY, WAITING, MOST_LATE = 0.2, 1.0, 3
 # Calls longer than this are made once.
 QUICK = 0.05
 DEEPEST, MOST_ITEMS, LONGEST = 12, 1000, 2000
-# The folder of the calls.
-HOME = os.getcwd()
+# The folder of the calls, and its name in reports: each run has another one.
+HOME, NAMED = os.getcwd(), "/run"
 
 
 class Late(BaseException):
@@ -93,10 +93,15 @@ def one_or_all(names):
     return (names,) if isinstance(names, str) else tuple(names)
 
 
+def at_home(text):
+    """A text in which the folder of the calls has one name."""
+    return text.replace(HOME, NAMED)
+
+
 def whole(value):
     """The text of a value, however long a number is."""
     try:
-        return repr(value)
+        return at_home(repr(value))
     except ValueError:
         if not isinstance(value, int):
             raise
@@ -116,7 +121,7 @@ def seen(value, depth=0):
 
 
 def short_form(value):
-    text = form(value)
+    text = at_home(form(value))
     return text if len(text) <= 200 else "%s...%d:%08x" % (text[:100], len(text), crc32(text.encode("utf-8", "replace")))
 
 
@@ -239,7 +244,7 @@ def call(space, item):
     except Incomparable:
         return "unknown", "", "a result that cannot be compared", None, None
     except BaseException as error:
-        return "raised", type(error).__name__, show_error(error), None, None
+        return "raised", type(error).__name__, at_home(show_error(error)), None, None
     finally:
         setitimer(ITIMER_PROF, 0)
         setitimer(ITIMER_REAL, 0)
@@ -251,11 +256,13 @@ def call(space, item):
         name = "the object" if number >= len(held) - (owner is not None) else "argument %d" % (number + 1)
         shown += ", and %s is %s" % (name, seen(held[number]))
     for name, held_text in files.items():
+        held_text = held_text if held_text is None else at_home(held_text)
         key += " | %s: %r" % (name, held_text)
         shown += ", and removes %s" % name if held_text is None else ", and %s holds %s" % (name, show(held_text))
     if result is None and sink.text:
-        key += " > " + sink.text
-        shown = "prints " + show(sink.text)
+        printed = at_home(sink.text)
+        key += " > " + printed
+        shown = "prints " + show(printed)
     right = None
     if "result" in item:
         try:
@@ -263,7 +270,7 @@ def call(space, item):
         except Exception:
             pass
     # Examples can state what is short and has no place in memory in it.
-    is_plain = len(text) <= 150 and "\n" not in text and " at 0x" not in text and not (changes or files or sink.text)
+    is_plain = len(text) <= 150 and "\n" not in text and NAMED not in text and " at 0x" not in text and not (changes or files or sink.text)
     return "returned", key, shown, right, text if is_plain else None
 
 
