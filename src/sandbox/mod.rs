@@ -77,7 +77,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-pub use scratch::Scratch;
+pub use scratch::{Scratch, without_folders};
 pub use tier::Tier;
 
 #[cfg(target_os = "linux")]

@@ -22,6 +22,19 @@ pub struct Scratch {
 /// Prefix of the names of all these folders.
 const PREFIX: &str = concat!(env!("CARGO_PKG_NAME"), "-run-");
 
+/// A text without the paths of such folders, which differ from run to run.
+pub fn without_folders(text: &str) -> String {
+    let begin = std::env::temp_dir().join(PREFIX).to_string_lossy().into_owned();
+    let mut parts = text.split(&begin);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let name = part.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'));
+        let rest = &part[name.unwrap_or(part.len())..];
+        out += rest.strip_prefix('/').unwrap_or(rest);
+    }
+    out
+}
+
 /// Bytes of a folder on disk, or `None` if it has more files, or deeper ones, than any program needs.
 pub fn usage(folder: &Path) -> Option<u64> {
     let (mut bytes, mut entries, mut folders) = (0_u64, 0_usize, vec![folder.to_path_buf()]);
@@ -272,6 +285,18 @@ fn open_up(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_do_not_depend_on_the_folders_of_a_run() {
+        let (one, other) = (Scratch::new().unwrap(), Scratch::new().unwrap());
+        let said = |scratch: &Scratch| {
+            let path = scratch.path().display();
+            without_folders(&format!("no 'x' from\n- test/a.js\n- {path}/entry.cjs:3 ({path})"))
+        };
+        assert_eq!(said(&one), "no 'x' from\n- test/a.js\n- entry.cjs:3 ()");
+        assert_eq!(said(&one), said(&other));
+        assert_eq!(without_folders("plain"), "plain");
+    }
 
     #[test]
     fn a_folder_with_a_name_is_one_programs_alone() {

@@ -12,7 +12,7 @@ use super::{Base, Copy, Project};
 use crate::code::{function_names, unfinished_at};
 use crate::hash;
 use crate::language::Language;
-use crate::sandbox::{Limits, Run};
+use crate::sandbox::{Limits, Run, without_folders};
 use crate::trial::decide::{limit, raised_by};
 use crate::trial::error::TrialError;
 use crate::trial::evidence::{Evidence, Noticed, Outcome, Report, Reporter, TestEnd};
@@ -114,8 +114,8 @@ pub fn candidate_limits(limits: Limits, without: Duration) -> Limits {
     Limits { wall: limits.wall.max(without * 3), ..limits }
 }
 
-/// The report of a run. In all texts the folder of its copy, which differs each time, is replaced by the
-/// project's folder.
+/// The report of a run. In all texts the folder of its copy is replaced by the project's folder, and other
+/// folders of the run are left out: both differ each time.
 fn told(run: &Run, nonce: &str, copy: &Copy, project: &Project) -> Result<Names, Report> {
     let mut names = named(&run.record, nonce)?;
     let (mut here, mut there) =
@@ -125,8 +125,8 @@ fn told(run: &Run, nonce: &str, copy: &Copy, project: &Project) -> Result<Names,
     }
     let of_tests = names.tests.iter_mut().flat_map(|test| [&mut test.name, &mut test.why]);
     let all = of_tests.chain(names.reached.iter_mut().flatten()).chain([&mut names.complaint]);
-    for text in all.filter(|text| text.contains(&here)) {
-        *text = text.replace(&here, &there);
+    for text in all {
+        *text = without_folders(&text.replace(&here, &there));
     }
     Ok(names)
 }
