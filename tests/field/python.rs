@@ -290,3 +290,23 @@ fn a_decorator() {
         wrong: &[("    return action\n", "tests/test_notes.py::test_refused: AssertionError: assert 'kept' == 'refused'")],
     });
 }
+
+/// A module calls it while it is loaded, and tests need what that leaves behind.
+#[test]
+fn an_entry_in_a_table() {
+    let Some(runner) = python_and_git().filter(|_| has_pytest()) else { return };
+    let mut field = Field::in_git(runner, include_str!("projects/rules.txt"), &[], &[]);
+    field.holds(&Function {
+        target: "plural/__init__.py:rule",
+        tests: &[],
+        right: "    TABLE.append((name, value))\n    TABLE.append((name.upper(), value * 2))\n",
+        passes: "4 tests",
+        wrong: &[
+            (
+                "    TABLE.append((name, value))\n    TABLE.append((name.upper(), value * 3))\n",
+                "tests/test_plural.py::test_lookup[A-2]: AssertionError: assert 3 == 2",
+            ),
+            ("    pass\n", "tests/test_plural.py::test_lookup[a-1]: KeyError: 'a'"),
+        ],
+    });
+}
