@@ -106,7 +106,8 @@ pub struct Verdict {
     /// want of the machine is missing.
     #[serde(skip)]
     pub is_unheard: bool,
-    /// True if nothing is heard of any candidate: the tests, all of which ran, do not notice the function.
+    /// True if nothing is heard of any candidate: the tests, all of which ran, do not notice the function, or
+    /// fail without calling it.
     #[serde(skip)]
     pub is_unnoticed: bool,
     /// The bodies that the tests are known to fail with.
@@ -280,7 +281,10 @@ impl Verdict {
         match failure {
             Some(why) => {
                 let message = format!("the tests fail without calling `{function}`: {why}");
-                Self { is_unheard: true, ..Self::not_run(&message) }
+                let verdict = Self::not_run(&message);
+                // Where the machine is at fault they may call it elsewhere.
+                let is_unnoticed = !verdict.is_of_machine(|_| true);
+                Self { is_unheard: true, is_unnoticed, ..verdict }
             }
             None => Self::not_run("").vacuous(function),
         }

@@ -43,6 +43,12 @@ fn tests_of_other_functions_do_not_stop_a_new_one() {
         let said = "the tests that were found do not notice `mean`: the candidates were compared instead";
         assert!(done.err.contains(said), "{}", done.err);
         assert!(std::fs::read_to_string(&file).unwrap().contains("return sum(xs)"));
+        // Tests that fail by another function that is not written yet say as little.
+        world.file("sums.py", "def total(xs):\n    pass\n");
+        let file = world.file("stats.py", MEAN);
+        let done = complete(&world, &format!("{file}:mean"), &bodies, &[]).code(0);
+        assert!(done.out.contains("return sum(xs)") && done.err.contains(said), "{}{}", done.out, done.err);
+        world.file("sums.py", "def total(xs):\n    return sum(xs)\n");
         // Tests that the user names decide, whatever they notice.
         let file = world.file("stats.py", MEAN);
         let done = complete(&world, &format!("{file}:mean"), &bodies, &["--tests", "test_sums.py"]).code(1);

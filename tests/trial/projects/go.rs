@@ -83,8 +83,7 @@ fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
             assert!(status == Status::Failed && message.starts_with("TestA: calc_test.go:"), "{status:?} {message}");
         }
         // Of tests that all fail so nothing is left.
-        let same =
-            "a test fails without the candidate as well, and for the same reason: TestOwn: calc_test.go:6: no server";
+        let same = "the tests fail without calling `F`: TestOwn: calc_test.go:6: no server";
         assert_eq!(judge(stub, &[own], RIGHT), (Status::NotRun, same.to_owned()));
     }
     // A test that fails with the candidate as with any other body, and calls it, is about it.

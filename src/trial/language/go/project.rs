@@ -128,9 +128,9 @@ pub fn run(
         let failed = told.as_ref().map(|told| failures(run, told, names)).unwrap_or_default();
         let probe = Probe { runs: &runs, folders, trial, project, base: &base };
         let unrelated = probe.unrelated(&failed)?;
-        // Where that would be all of them, their reason says more.
-        if unrelated.is_empty() || names.iter().all(|name| unrelated.iter().any(|(other, _)| other == name)) {
-            break;
+        let Some((test, why)) = unrelated.first() else { break };
+        if names.iter().all(|name| unrelated.iter().any(|(other, _)| other == name)) {
+            return Ok(Verdict::unreached(trial.entry_point.as_deref(), Some(&format!("{test}: {why}"))));
         }
         known = Arc::new(without_unrelated(&known, &unrelated));
         tried = try_candidate(&known)?;

@@ -2,6 +2,8 @@
 # import are defined for it. Plain asserts and `check(candidate)` become a test. A failing assert reports its
 # values.
 
+# Seconds for asking a failed check for its values again.
+ASKING = 0.5
 # Names that only pytest calls or provides.
 OF_PYTEST = ("setup_module", "teardown_module", "setup_function", "teardown_function", "pytestmark", "pytest_plugins")
 
@@ -108,7 +110,14 @@ class TestsFile:
         def value(node):
             return show(eval(compile(ast.Expression(node), self.path, "eval"), frame.f_globals, frame.f_locals))
 
+        def late(*_):
+            raise TimeoutError()
+
+        before = None
         try:
+            # A side may wait for what comes once, such as an entry of a queue.
+            before = signal(SIGALRM, late)
+            setitimer(ITIMER_REAL, ASKING)
             if isinstance(test, ast.Compare) and len(test.ops) == 1:
                 left, right, sign = test.left, test.comparators[0], test.ops[0]
                 if not isinstance(sign, (ast.Eq, ast.Is)):
@@ -120,6 +129,10 @@ class TestsFile:
                 return "%s gave %s, expected something true" % (self.source(test), value(test))
         except BaseException:
             pass
+        finally:
+            setitimer(ITIMER_REAL, 0)
+            if before is not None:
+                signal(SIGALRM, before)
         return "%s does not hold" % self.source(test)
 
     def source(self, node):
