@@ -132,6 +132,21 @@ pub(super) fn is_of_its_own_value(words: &[Word], at: usize) -> bool {
     is_value && !between.contains(&words[at]) && !between.contains(&Word::End)
 }
 
+/// Returns true if the words of a script may bind a name: a default or an assignment (`name = …`), or a method
+/// (`name(…) {`).
+fn may_bind(words: &[Word], name: &str) -> bool {
+    let is = |at: usize, mark: char| words.get(at).is_some_and(|word| word.is(mark));
+    (0..words.len()).filter(|&at| words[at].name() == Some(name)).any(|at| {
+        let mut open = 0_usize;
+        let closes = |next: &usize| {
+            open = open + usize::from(is(*next, '(')) - usize::from(is(*next, ')'));
+            open == 0
+        };
+        let is_method = || is((at + 1..words.len()).find(closes).unwrap_or(words.len()) + 1, '{');
+        is(at + 1, '=') && !is(at + 2, '=') || is(at + 1, '(') && is_method()
+    })
+}
+
 /// The functions that `code` calls, and the constants in capitals that it uses, which nothing defines:
 /// neither the language, nor its library, nor a name that `is_defined`.
 pub(super) fn undefined(language: Language, code: &str, is_defined: impl Fn(&str) -> bool) -> Vec<String> {
@@ -140,7 +155,9 @@ pub(super) fn undefined(language: Language, code: &str, is_defined: impl Fn(&str
         let own = |path: &&str| path.rsplit(known.separator).next() == Some(name);
         known.builtins.contains(&name) || known.library.iter().any(own) || is_defined(name)
     };
-    let free = free_names(language, code).into_iter();
+    let words = words(language, code);
+    let is_script = language.is_kin(Language::JavaScript);
+    let free = free_names(language, code).into_iter().filter(|free| !is_script || !may_bind(&words, &free.name));
     let is_constant =
         |name: &str| name.len() > 1 && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     let is_use = |free: &FreeName| free.is_called || free.is_alone && is_constant(&free.name);
@@ -150,6 +167,21 @@ pub(super) fn undefined(language: Language, code: &str, is_defined: impl Fn(&str
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_a_script_binds_are_defined() {
+        let undefined = |code: &str| undefined(Language::JavaScript, code, |_| false);
+        for code in [
+            "for (const [k, g = x => x] of pairs) return g(k)",
+            "const { x: { y: h = () => 1 } = {}, ...r } = {}; return h()",
+            "class Q { static s(a, b) { return 1 } }\nreturn Q.s()",
+            "const o = { run(f = g(1)) { return 2 } }; return o.run()",
+            "return ((cb = () => 5) => cb())()",
+        ] {
+            assert_eq!(undefined(code).iter().filter(|name| *name != "g").count(), 0, "{code}");
+        }
+        assert_eq!(undefined("return missing(1) == other(2)"), ["missing", "other"]);
+    }
 
     #[test]
     fn a_name_of_a_module_and_of_what_is_in_it_is_imported_by_its_use() {

@@ -32,7 +32,7 @@ pub(crate) use run::is_first_round;
 pub use run::{Ask, Candidate, Event, Outcome, Retry, Rounds, Run, Sink, Task, WhyMore, round_words};
 pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 
-use crate::agreement::{Agreement, inputs, more_inputs};
+use crate::agreement::{Agreement, are_called, inputs, more_inputs};
 use crate::code::{self, CodeError, Place, Target, TargetSpec};
 use crate::engine::{FinishReason, StopRules};
 use crate::language::Language;
@@ -407,7 +407,9 @@ impl Task for Job {
     fn untested(&self, candidate: usize, completion: &str, limits: Limits) -> Verdict {
         let why = self.lacking(completion);
         let plain = || why.as_deref().map_or_else(Verdict::no_tests, Verdict::not_run);
-        self.called(candidate, completion, limits).map_or_else(plain, |trial| untested(&trial, why.as_deref()))
+        let is_called = self.language().is_some_and(are_called);
+        self.called(candidate, completion, limits)
+            .map_or_else(plain, |trial| untested(&trial, why.as_deref(), is_called))
     }
 
     fn is_cut_off(&self, reason: FinishReason, completion: &str) -> bool {

@@ -68,9 +68,15 @@ use crate::language::Language;
 pub use crate::sandbox::{Layer, Limits, Protection, Tier};
 use crate::sandbox::{Sandbox, VARIABLES};
 
-/// The verdict of a trial without tests, for this reason: it has the marks of its program.
-pub fn untested(trial: &Trial, why: Option<&str>) -> Verdict {
-    why.map_or_else(Verdict::no_tests, Verdict::not_run).marked(&marks::of(trial))
+/// The verdict of a trial without tests: it has the marks of its program. `why` is a sentence on a name that the
+/// code lacks. Where it is not called either, that is a mark.
+pub fn untested(trial: &Trial, why: Option<&str>, is_called: bool) -> Verdict {
+    let marks = marks::of(trial);
+    match why {
+        Some(why) if is_called => Verdict::not_run(why).marked(&marks),
+        Some(why) => Verdict::no_tests().marked(&marks).doubted(why),
+        None => Verdict::no_tests().marked(&marks),
+    }
 }
 
 /// Returns true if a variable of the user's environment is withheld from tests.

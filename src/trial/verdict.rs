@@ -225,6 +225,13 @@ impl Verdict {
         self
     }
 
+    /// Marks what no test judges, with a sentence.
+    #[must_use]
+    pub(super) fn doubted(mut self, why: &str) -> Self {
+        self.assurance.marks.insert(0, clean_line(why, COLUMNS));
+        self
+    }
+
     /// Marks a pass with other tests that do not confirm it, a sentence each.
     #[must_use]
     pub(super) fn despite(mut self, others: &[String]) -> Self {
