@@ -35,6 +35,7 @@ pub use copy::{Base, Copy};
 pub use list::is_environment;
 
 use super::tool::is_own_folder;
+use crate::language::Language;
 
 /// Files that mark the top of a project.
 const MARKERS: &[&str] =
@@ -67,10 +68,20 @@ pub struct Project {
 }
 
 impl Project {
-    /// The project that `file` lies in, with its tests file if it lies there, too. `None` for a lone file.
+    /// The project that `file` lies in, with its tests file if it lies there, too. `None` for a lone file: also
+    /// one in a repository whose tests no tool of its language can run, for want of a manifest.
     pub fn around(file: &Path, tests: Option<&Path>) -> Option<Self> {
         let file = fs::canonicalize(file).ok()?;
         let (root, package) = top(file.parent()?)?;
+        let manifest = match Language::of_path(&file) {
+            Some(Language::Rust) => Some("Cargo.toml"),
+            Some(Language::Go) => Some("go.mod"),
+            _ => None,
+        };
+        let mut above = file.ancestors().skip(1).take_while(|folder| folder.starts_with(&root));
+        if tests.is_some() && manifest.is_some_and(|name| !above.any(|folder| folder.join(name).is_file())) {
+            return None;
+        }
         let inside = |path: &Path| Some(fs::canonicalize(path).ok()?.strip_prefix(&root).ok()?.to_path_buf());
         let tests = match tests {
             Some(path) => Some(inside(path)?),
@@ -191,6 +202,13 @@ mod tests {
         );
         // Tests from elsewhere are no tests of the project.
         assert_eq!(Project::around(&file, Some(&top.join("lone.py"))), None);
+        // Nothing runs tests of a crate that there is not.
+        crate::files::write_all(&top, [("bare/.git/HEAD", ""), ("bare/a.rs", ""), ("bare/b.py", "")]);
+        for (name, is_lone) in [("a.rs", true), ("b.py", false)] {
+            let file = top.join("bare").join(name);
+            assert_eq!(Project::around(&file, Some(&file)).is_none(), is_lone, "{name}");
+            assert!(Project::around(&file, None).is_some(), "a command of the user's may run anything");
+        }
         fs::remove_dir(top.join("repo/.git")).unwrap();
         assert_eq!(Project::around(&file, None).unwrap().root, top.join("repo"));
     }
