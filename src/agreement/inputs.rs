@@ -9,7 +9,8 @@ use super::files::{is_path, with_files};
 use super::kind::{Kind, Parameter, Way, arguments, told_arguments};
 use super::literals::Literals;
 use super::mutation::MUTATIONS;
-use super::value::{self, Argument, Value, written};
+use super::value::{self, Argument, written};
+use super::words::Words;
 use crate::code::{self, Declarations, Place, Target};
 use crate::hash;
 use crate::language::Language;
@@ -25,8 +26,6 @@ const MOST_CHANGED: usize = 22;
 const MOST_TOLD: usize = 12;
 /// Most inputs that are added since candidates speak of more.
 const MOST_MORE: usize = 16;
-/// Most values that are taken from words of documentation.
-const MOST_WORDS: usize = 8;
 
 /// Returns true for languages whose candidates are called.
 pub fn are_called(language: Language) -> bool {
@@ -45,7 +44,11 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
     let declared = Declarations::of_file(target.language, &target.text);
     let types = Types { language: target.language, declared: &declared };
     let mut parameters = parameters(types, head, &called.name).unwrap_or_default();
-    let words = if shown.is_empty() { words_of(target.language, head, &called.name) } else { Vec::new() };
+    let words = if shown.is_empty() {
+        Words::of(target.language, head, &called.name, &parameters)
+    } else {
+        Words::none(target.language)
+    };
     let literals = Literals::of(target.language, bodies);
     for (at, parameter) in parameters.iter_mut().enumerate() {
         let is_it = |place: usize, argument: &Argument| match &argument.name {
@@ -68,7 +71,8 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
         let known = if is_guessed { of_name() } else { known };
         parameter.kind = if speaks_of_nesting(head) { nested(known, is_guessed) } else { known };
         *parameter = literals.told(with_files(head, &called.name, std::mem::take(parameter)), is_guessed);
-        parameter.kind = told(std::mem::take(&mut parameter.kind), &words);
+        let is_open = is_guessed && !literals.shows(&parameter.name);
+        parameter.kind = words.told(std::mem::take(&mut parameter.kind), is_open);
     }
     let mut all = Inputs { called: &called, seen: HashSet::new(), all: Vec::new() };
     for call in &shown {
@@ -361,51 +365,6 @@ fn nested(kind: Kind, is_guessed: bool) -> Kind {
         Kind::List(inside) if is_open(&inside) => Kind::List(both(&Kind::List(Box::new(Kind::Int)))),
         kind => kind,
     }
-}
-
-/// Values that the documentation of a function speaks of: `"a-b"`, `2024-05-17`, `host:port`.
-fn words_of(language: Language, head: &str, name: &str) -> Vec<String> {
-    // A docstring stands behind the name, a comment before it.
-    let text = match language {
-        Language::Python => head.split_once(name).map_or(head, |(_, after)| after),
-        _ => head.rsplit_once(name).map_or(head, |(before, _)| before),
-    };
-    let mut all: Vec<String> = Vec::new();
-    let is_marked = |word: &str| {
-        let inner = |at: usize| {
-            let (before, after) = (&word[..at], &word[at + 1..]);
-            before.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric)
-        };
-        word.len() > 3 && word.match_indices(['-', ':', '/', '.', '@', '=', '_', ',']).any(|(at, _)| inner(at))
-    };
-    for quote in ['`', '"', '\''] {
-        let inside = text.split(quote).skip(1).step_by(2).filter(|part| part.len() <= 40 && !part.contains('\n'));
-        all.extend(inside.filter(|part| !part.trim().is_empty()).map(str::to_owned));
-    }
-    // `#tags`, and numbers of several digits.
-    let is_told = |word: &str| {
-        let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
-        let is_tagged = ["#", "@", "$"].contains(&first) && rest.chars().next().is_some_and(char::is_alphabetic);
-        is_tagged || word.len() > 1 && word.bytes().all(|b| b.is_ascii_digit())
-    };
-    let words =
-        text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && !"/#@$".contains(c)));
-    all.extend(words.filter(|word| is_marked(word) || is_told(word)).map(str::to_owned));
-    let mut seen = HashSet::new();
-    all.retain(|word| seen.insert(word.clone()));
-    all.truncate(MOST_WORDS);
-    all
-}
-
-/// A kind with the values of texts before its own.
-fn told(kind: Kind, words: &[String]) -> Kind {
-    let of = |kind: &Kind, word: &String| match kind {
-        Kind::Text => Some(Value::Text(word.clone())),
-        Kind::Int => word.parse().ok().map(Value::Int),
-        _ => None,
-    };
-    let all: Vec<Value> = words.iter().filter_map(|word| of(&kind, word)).collect();
-    if all.is_empty() { kind } else { Kind::Told(all, Box::new(kind)) }
 }
 
 #[cfg(test)]

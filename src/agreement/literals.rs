@@ -87,6 +87,9 @@ impl Literals {
                         if let Some((kind, from)) = kind.zip(owner(2)) {
                             kinds.entry(from.to_owned()).or_insert(kind);
                         }
+                        if is_divided(&all[at..]) {
+                            kinds.entry(name.clone()).or_insert(Kind::Int);
+                        }
                         if let Ok(number) = name.replace('_', "").parse::<i64>() {
                             // Of a decimal fraction each half is a word.
                             let is_whole = !is_mark(1, '.') && !all.get(at + 1).is_some_and(|word| word.is('.'));
@@ -117,6 +120,11 @@ impl Literals {
         self.texts.iter().chain(&self.marks).any(|text| !others.texts.contains(text) && !others.marks.contains(text))
             || self.numbers.iter().any(|number| !others.numbers.contains(number))
             || fields(self).iter().any(|field| !known.contains(field))
+    }
+
+    /// Returns true if code shows the kind of what has this name.
+    pub fn shows(&self, name: &str) -> bool {
+        self.kinds.contains_key(name)
     }
 
     /// The parameter with values made of the literals before its own. `is_guessed` says that only its name tells
@@ -204,6 +212,11 @@ fn marks_in(text: &str) -> impl Iterator<Item = String> {
     all.into_iter().filter(move |mark| is_pattern && text.contains(mark)).map(str::to_owned)
 }
 
+/// Returns true if words begin with a name that is divided, and by no part of a path.
+fn is_divided(words: &[Word]) -> bool {
+    matches!(words, [Word::Name(_), Word::Mark('/'), next, ..] if !matches!(next, Word::Text(_)))
+}
+
 /// The kind of what has a method.
 fn kind_of_method(name: &str) -> Option<Kind> {
     match name {
@@ -279,12 +292,17 @@ mod tests {
         assert!(all.contains(&"\"GET\"".to_owned()) && !all.contains(&"\"/a\"".to_owned()), "{all:?}");
     }
 
+    fn list_of_ints() -> Kind {
+        Kind::List(Box::new(Kind::Int))
+    }
+
     #[test]
     fn kinds_are_those_that_the_code_shows() {
         let handle = "  if (method !== 'GET') return 405;\n  if (path === '/a') return payload.map(f);\n";
         let one = |name: &str| values(Language::JavaScript, &[handle], name, Kind::Int, true);
         assert!(one("method").contains(&"\"GET\"".to_owned()) && one("payload")[1].starts_with('['));
         assert_eq!((one("other")[1].as_str(), one("path")[0].as_str()), ("0", "\"/a\""), "not what others are");
+        assert_eq!(values(Language::JavaScript, &["  return cents / d;\n"], "cents", list_of_ints(), true)[2], "2");
         let pattern = "    return set(re.findall(r\"#(\\w+)\", text))\n";
         assert!(values(Language::Python, &[pattern], "text", Kind::Text, false).contains(&"\"#ab #c d\"".to_owned()));
         let path = Parameter { name: "path".to_owned(), kind: Kind::Text, ..Parameter::default() };

@@ -4,7 +4,8 @@
 //!
 //! - Inputs (`inputs`): calls of the function in its documentation, in tests and in the code around it, with
 //!   changed values (`mutation`), and typical values by annotation (`annotation`) and name (`kind`), with files
-//!   made for the call (`files`) and values that candidates compare with (`literals`). The same each time.
+//!   made for the call (`files`), values that documentation speaks of (`words`) and that candidates compare
+//!   with (`literals`). The same each time.
 //! - Calls run in the sandbox, a process for each distinct candidate (`trial::Runner::observe`). What is
 //!   compared is the result with changed arguments and files, or the type of the error.
 //! - Votes (`vote`): for each input a candidate gets the number of candidates that do the same there. Equal
@@ -27,6 +28,7 @@ mod stated;
 mod typed;
 mod value;
 mod vote;
+mod words;
 
 pub use found::{Agreement, Answer};
 pub use inputs::{are_called, inputs, leaves_out, more_inputs, typed_call};

@@ -1,0 +1,237 @@
+//! Values that the documentation of a function speaks of: `"a-b"`, `2024-05-17`, `["a", "b"]`, `112th`.
+
+use std::collections::HashSet;
+
+use super::kind::{Kind, Parameter};
+use super::value::{Value, literal};
+use crate::language::Language;
+
+/// Most values of a parameter that are taken from words.
+const MOST: usize = 8;
+/// Longest quoted text, in bytes.
+const LONGEST: usize = 40;
+
+/// Words of documentation that can be values.
+pub struct Words {
+    language: Language,
+    all: Vec<Word>,
+}
+
+struct Word {
+    text: String,
+    /// True for a text in quotes or backticks, and for a literal in brackets.
+    is_quoted: bool,
+}
+
+impl Words {
+    /// The words of a head of a function of this name, but for the names of what it takes.
+    pub fn of(language: Language, head: &str, name: &str, parameters: &[Parameter]) -> Self {
+        // A docstring stands behind the name, a comment before it.
+        let text = match language {
+            Language::Python => behind_signature(head.split_once(name).map_or(head, |(_, after)| after)),
+            _ => head.rsplit_once(name).map_or(head, |(before, _)| before),
+        };
+        let text = text.replace("\"\"\"", "\n").replace("'''", "\n");
+        let quoted = quoted(language, &text).into_iter().map(|text| Word { text, is_quoted: true });
+        let plain = plain(&text).map(|text| Word { text: text.to_owned(), is_quoted: false });
+        let mut seen: HashSet<String> = parameters.iter().map(|parameter| parameter.name.clone()).collect();
+        let all = quoted.chain(plain).filter(|word| seen.insert(word.text.clone())).collect();
+        Self { language, all }
+    }
+
+    pub fn none(language: Language) -> Self {
+        Self { language, all: Vec::new() }
+    }
+
+    /// A kind with the values of the words before its own. `is_open` says that nothing but a name tells the kind.
+    pub fn told(&self, kind: Kind, is_open: bool) -> Kind {
+        let of = |word: &Word| {
+            let fitting = self.values(word, &kind);
+            if fitting.is_empty() && is_open && word.is_quoted { vec![self.literal(&word.text)] } else { fitting }
+        };
+        let mut all: Vec<Value> = Vec::new();
+        for value in self.all.iter().flat_map(of) {
+            if !all.contains(&value) && all.len() < MOST {
+                all.push(value);
+            }
+        }
+        if all.is_empty() {
+            return kind;
+        }
+        match kind {
+            Kind::Told(more, kind) => {
+                all.extend(more);
+                Kind::Told(all, kind)
+            }
+            kind => Kind::Told(all, Box::new(kind)),
+        }
+    }
+
+    /// The values of this kind that a word tells.
+    fn values(&self, word: &Word, kind: &Kind) -> Vec<Value> {
+        let text = &word.text;
+        match kind {
+            Kind::Text => vec![Value::Text(text.clone())],
+            Kind::Int | Kind::Float => numbers(text, *kind == Kind::Int),
+            Kind::Told(_, kind) | Kind::Maybe(kind) => self.values(word, kind),
+            Kind::Either(one, other) => {
+                let all = self.values(word, one);
+                if all.is_empty() { self.values(word, other) } else { all }
+            }
+            kind => Some(self.literal(text)).filter(|value| fits(value, kind)).into_iter().collect(),
+        }
+    }
+
+    /// The literal that a whole word is, or the text.
+    fn literal(&self, text: &str) -> Value {
+        let whole = literal(text, self.language).filter(|(_, length)| *length == text.len());
+        whole.map_or_else(|| Value::Text(text.to_owned()), |(value, _)| value)
+    }
+}
+
+/// The text behind the colon that ends a signature.
+fn behind_signature(text: &str) -> &str {
+    let ends = |at: usize| text[at + 1..].trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+    text.match_indices(':').find(|(at, _)| ends(*at)).map_or(text, |(at, _)| &text[at + 1..])
+}
+
+/// Returns true if a value is of a kind that holds others.
+fn fits(value: &Value, kind: &Kind) -> bool {
+    let all = |values: &[Value], kind: &Kind| values.iter().all(|value| fits(value, kind));
+    match (value, kind) {
+        (_, Kind::Unknown)
+        | (Value::Int(_), Kind::Int | Kind::Float)
+        | (Value::Float(_), Kind::Float)
+        | (Value::Text(_), Kind::Text)
+        | (Value::Bool(_), Kind::Bool) => true,
+        (Value::List(values), Kind::List(kind)) | (Value::Set(values), Kind::Set(kind)) => all(values, kind),
+        (Value::Tuple(values), Kind::Row(kind)) => all(values, kind),
+        (Value::Tuple(values), Kind::Tuple(kinds)) => {
+            values.len() == kinds.len() && values.iter().zip(kinds).all(|(value, kind)| fits(value, kind))
+        }
+        (Value::Dict(values), Kind::Dict(key, of)) => {
+            values.iter().all(|(name, value)| fits(name, key) && fits(value, of))
+        }
+        (value, Kind::Told(_, kind) | Kind::Maybe(kind)) => fits(value, kind),
+        (value, Kind::Either(one, other)) => fits(value, one) || fits(value, other),
+        _ => false,
+    }
+}
+
+/// The numbers that a word is, perhaps before letters: `1536`, `112th`, `1,234.50 EUR`. A whole number of a
+/// decimal one has all its digits, or those before the point.
+fn numbers(word: &str, is_whole: bool) -> Vec<Value> {
+    let end = word.find(|c: char| !c.is_ascii_digit() && !".,-".contains(c)).unwrap_or(word.len());
+    let (digits, unit) = word.split_at(end);
+    let digits = digits.trim_end_matches(['.', ',']).replace(',', "");
+    if digits.is_empty() || !unit.trim().chars().all(|c| c.is_alphabetic() || "%$€£".contains(c)) {
+        return Vec::new();
+    }
+    match (digits.parse::<i64>(), digits.parse::<f64>()) {
+        (Ok(number), _) => vec![Value::Int(number)],
+        (_, Ok(number)) if !is_whole => vec![Value::Float(number)],
+        (_, Ok(_)) => {
+            let whole = digits.split('.').next().unwrap_or_default().to_owned();
+            [digits.replace('.', ""), whole].iter().filter_map(|text| text.parse().ok().map(Value::Int)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The texts in quotes and backticks, and the lists and other literals in brackets.
+fn quoted(language: Language, text: &str) -> Vec<String> {
+    let is_inner = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let mut all = Vec::new();
+    let mut end = 0;
+    for (at, c) in text.char_indices() {
+        let rest = &text[at..];
+        // Of names and calls brackets are no literals, and apostrophes no quotes.
+        if is_inner(text[..at].chars().next_back()) {
+            continue;
+        }
+        let bracketed = || literal(rest, language).filter(|(value, _)| holds(value));
+        if "[({".contains(c)
+            && let Some((_, length)) = bracketed()
+        {
+            all.push(rest[..length].to_owned());
+        }
+        if at < end || !"`\"'".contains(c) {
+            continue;
+        }
+        let line = rest[1..].lines().next().unwrap_or_default();
+        let closing = line.match_indices(c).find(|(at, _)| !is_inner(line[at + 1..].chars().next()));
+        if let Some((length, _)) = closing {
+            all.extend(Some(&line[..length]).filter(|text| is_value(text)).map(str::to_owned));
+            end = at + length + 2;
+        }
+    }
+    all
+}
+
+/// Returns true for a literal that holds others.
+fn holds(value: &Value) -> bool {
+    match value {
+        Value::List(all) | Value::Tuple(all) | Value::Set(all) => !all.is_empty(),
+        Value::Dict(all) => !all.is_empty(),
+        _ => false,
+    }
+}
+
+fn is_value(text: &str) -> bool {
+    text.len() <= LONGEST && !text.trim().is_empty()
+}
+
+/// Words with marks inside, `#tags`, and numbers of several digits or before letters.
+fn plain(text: &str) -> impl Iterator<Item = &str> {
+    let is_marked = |word: &str| {
+        let inner = |at: usize| {
+            let (before, after) = (&word[..at], &word[at + 1..]);
+            before.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric)
+        };
+        word.len() > 3 && word.match_indices(['-', ':', '/', '.', '@', '=', '_', ',']).any(|(at, _)| inner(at))
+    };
+    let is_told = |word: &str| {
+        let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
+        let is_tagged = ["#", "@", "$"].contains(&first) && rest.chars().next().is_some_and(char::is_alphabetic);
+        let digits = word.trim_end_matches(char::is_alphabetic);
+        is_tagged || word.len() > 1 && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+    };
+    let words =
+        text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && !"/#@$".contains(c)));
+    words.filter(move |word| is_marked(word) || is_told(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(language: Language, head: &str, kind: Kind, is_open: bool) -> Vec<String> {
+        match Words::of(language, head, "f", &[]).told(kind, is_open) {
+            Kind::Told(all, _) => all.iter().map(|value| value.written(language)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn texts_in_quotes_are_values() {
+        let head = "def f(t: str):\n    \"\"\"A text's seconds, such as \"1h30m\", '45 s' or `2d`; don't ask.\"\"\"\n";
+        assert_eq!(told(Language::Python, head, Kind::Text, false)[..3], ["\"1h30m\"", "\"45 s\"", "\"2d\""]);
+        let seen = Kind::Told(vec![Value::Text("h".to_owned())], Box::new(Kind::Text));
+        assert!(told(Language::Python, head, seen, false).ends_with(&["\"h\"".to_owned()]), "beside those of code");
+        let head = "/** Parses (\"a=1&b=2\") to an object. */\nfunction f(qs";
+        assert_eq!(told(Language::JavaScript, head, Kind::Int, true), ["\"a=1&b=2\""]);
+        assert_eq!(told(Language::JavaScript, head, Kind::Int, false), [""; 0]);
+    }
+
+    #[test]
+    fn literals_and_numbers_in_sentences_are_values() {
+        let texts = || Kind::List(Box::new(Kind::Text));
+        let head = "/** The prefix: [\"a/b/c\", \"a/b/d\"] -> \"a/b\" of xs[0] and [1, 2]. */\nconst f = (";
+        assert_eq!(told(Language::TypeScript, head, texts(), false), ["[\"a/b/c\", \"a/b/d\"]"]);
+        let head = "def f(n):\n    \"\"\"1st, 112th, 121st and 2024-05-17.\"\"\"\n";
+        assert_eq!(told(Language::Python, head, Kind::Int, false), ["1", "112", "121"]);
+        let head = "/** Cents as \"1,234.50 EUR\". */\nfunction f(";
+        assert_eq!(told(Language::JavaScript, head, Kind::Int, false), ["123450", "1234"]);
+        assert_eq!(told(Language::JavaScript, head, Kind::Float, false), ["1234.5"]);
+    }
+}
