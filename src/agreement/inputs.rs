@@ -208,11 +208,26 @@ fn signature<'a>(language: Language, head: &'a str, name: &str) -> Option<&'a st
 /// The type of a parameter in the documentation of a head: `@param {number[]} name`.
 fn documented<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     head.split("@param").skip(1).find_map(|text| {
-        let (kind, rest) = text.trim_start().strip_prefix('{')?.split_once('}')?;
+        let (kind, rest) = braced(text.trim_start())?;
         let rest = rest.trim_start().trim_start_matches('[').strip_prefix(name)?;
         let is_it = !rest.starts_with(|c: char| c.is_alphanumeric() || "_$.".contains(c));
         is_it.then(|| kind.trim_matches(['?', '!', '=']))
     })
+}
+
+/// The text in the braces that a text begins with, and the text behind them.
+fn braced(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 1 => return Some((&text[1..at], &text[at + 1..])),
+            '}' => depth -= 1,
+            _ if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
 }
 
 struct Inputs<'a> {
@@ -506,6 +521,11 @@ mod tests {
         let text =
             "/**\n * @param {Array<string>} ab the words\n * @param {boolean} [a]\n */\nfunction f(a, ab) {\n}\n";
         assert!(script(text, "f").iter().any(|call| call.starts_with("f(true, [\"")), "{:?}", script(text, "f"));
+        let text =
+            "/**\n * @param {{name: string, price: number}[]} rows\n * @param {?{n: number}} o\n */\nfunction f(rows, o) {\n}\n";
+        let all = script(text, "f");
+        assert!(all.iter().any(|call| call.contains("[{\"name\": \"abc\", \"price\": ")), "{all:?}");
+        assert!(all.iter().any(|call| call.contains(", {\"n\": ")), "{all:?}");
         let text = "class Stats {\n  static of(text) {\n  }\n  top(k) {\n  }\n}\n";
         assert!(script(text, "Stats.of")[0].starts_with("Stats.of(\""), "{:?}", script(text, "Stats.of"));
         assert!(script(text, "Stats.top")[0].starts_with("(new Stats()).top("), "{:?}", script(text, "Stats.top"));

@@ -210,6 +210,7 @@ impl Kind {
             Self::Unknown | Self::Int => Value::Int(INTS[number % INTS.len()]),
             Self::Float => Value::Float(FLOATS[number % FLOATS.len()]),
             Self::Text => Value::Text(TEXTS[number % TEXTS.len()].to_owned()),
+            Self::List(kind) if matches!(**kind, Self::Fields(_)) => Value::List(alike(kind.several(number))),
             Self::List(kind) => Value::List(kind.several(number)),
             Self::Tuple(kinds) if kinds.is_empty() => Value::Tuple(Self::Int.several(number)),
             Self::Tuple(kinds) => {
@@ -280,6 +281,21 @@ impl Kind {
     }
 }
 
+/// Objects of which each second one has a value of the one before it: that of the first field, then that of the
+/// next one. Sorting and grouping by one field show so.
+fn alike(mut objects: Vec<Value>) -> Vec<Value> {
+    for pair in objects.chunks_exact_mut(2).enumerate() {
+        if let (number, [Value::Dict(one), Value::Dict(other)]) = pair
+            && one.len() == other.len()
+            && one.len() > 1
+        {
+            let field = number % one.len();
+            other[field] = one[field].clone();
+        }
+    }
+    objects
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -314,6 +330,10 @@ mod tests {
         assert_eq!(arguments(&rest, 2, None).len(), 3);
         let fields = Kind::Fields(vec![one("a", Kind::Int, false, Way::Named)]);
         assert_eq!(told(&fields)[1], "{\"a\": 1}");
+        let two = [one("a", Kind::Int, false, Way::Named), one("b", Kind::Int, false, Way::Named)];
+        let objects = Kind::List(Box::new(Kind::Fields(two.to_vec()))).typical(4).written(Language::Python);
+        let alike = "[{\"a\": 10, \"b\": -5}, {\"a\": 10, \"b\": 7}, {\"a\": 2, \"b\": -1}, {\"a\": 1, \"b\": -1}]";
+        assert_eq!(objects, alike);
         assert_eq!(told(&Kind::From("iter".to_owned(), Box::new(Kind::List(Box::new(Kind::Int)))))[1], "iter([2])");
     }
 }

@@ -108,6 +108,14 @@ impl Literals {
                 }
             }
         }
+        if language.is_kin(Language::JavaScript) {
+            for (body, text) in bodies.iter().enumerate() {
+                for (from, names) in taken_apart(&words(language, text)) {
+                    let known = fields.entry(from).or_default();
+                    names.into_iter().for_each(|name| known.add(body, name));
+                }
+            }
+        }
         let fields = fields.into_iter().map(|(from, all)| (from, all.sorted())).collect();
         let compared = compared.into_iter().map(|(name, all)| (name, all.sorted())).collect();
         Self { texts: texts.sorted(), numbers: numbers.sorted(), fields, marks: marks.sorted(), kinds, compared }
@@ -136,22 +144,32 @@ impl Literals {
         let compared = self.compared.get(&parameter.name).filter(|_| matches!(kind, Kind::Text | Kind::Path(_)));
         let kind = match compared {
             Some(texts) => with(kind, texts.iter().take(2 * MOST).cloned().map(Value::Text)),
-            None => self.kind(kind, own.map(Vec::as_slice), is_guessed && shown.is_none()),
+            None => {
+                // A method of lists says nothing of their elements.
+                let is_open = is_guessed && shown.is_none_or(|kind| *kind != Kind::Text);
+                self.kind(kind, own.map(|fields| (parameter.name.as_str(), fields.as_slice())), is_open)
+            }
         };
         Parameter { kind, ..parameter }
     }
 
-    fn kind(&self, kind: Kind, own: Option<&[String]>, is_guessed: bool) -> Kind {
+    /// The kind with values made of the literals, and of the fields that are read from a name.
+    fn kind(&self, kind: Kind, own: Option<(&str, &[String])>, is_guessed: bool) -> Kind {
         let within = |kind: Box<Kind>| Box::new(self.kind(*kind, None, false));
         match (kind, own) {
             (Kind::Dict(key, value), own) if matches!(*key, Kind::Text | Kind::Unknown) => {
-                let fields = own.map(fields_of).or_else(|| self.of_others());
+                let fields = own.map(|(name, fields)| self.object(name, fields)).or_else(|| self.of_others(""));
                 let whole = Kind::Dict(key, value);
                 fields.map_or(whole.clone(), |fields| Kind::Either(Box::new(fields), Box::new(whole)))
             }
-            (kind, Some(own)) if is_guessed => Kind::Either(Box::new(fields_of(own)), Box::new(kind)),
-            (Kind::List(each), None) if is_guessed && self.of_others().is_some() => {
-                let fields = self.of_others().unwrap_or_default();
+            (Kind::Int | Kind::Unknown, Some((name, own))) if is_guessed => {
+                Kind::Maybe(Box::new(self.object(name, own)))
+            }
+            (kind, Some((name, own))) if is_guessed => {
+                Kind::Either(Box::new(self.object(name, own)), Box::new(kind))
+            }
+            (Kind::List(each), None) if (is_guessed || *each == Kind::Unknown) && self.of_others("").is_some() => {
+                let fields = self.of_others("").unwrap_or_default();
                 Kind::Either(Box::new(Kind::List(Box::new(fields))), Box::new(Kind::List(within(each))))
             }
             (Kind::List(each), _) => Kind::List(within(each)),
@@ -167,11 +185,26 @@ impl Literals {
         }
     }
 
-    /// Objects with the fields that are read from what is no parameter, such as the elements of one.
-    fn of_others(&self) -> Option<Kind> {
-        let mut all: Vec<&Vec<String>> = self.fields.values().collect();
-        all.sort_by_key(|fields| (std::cmp::Reverse(fields.len()), fields.first().cloned()));
-        all.first().map(|fields| fields_of(fields))
+    /// Objects with the fields that are read from what is no parameter, such as the elements of one, and not
+    /// from this name.
+    fn of_others(&self, name: &str) -> Option<Kind> {
+        let is_value = |from: &&String| *from != name && !from.starts_with(char::is_uppercase);
+        let mut all: Vec<&String> = self.fields.keys().filter(is_value).collect();
+        all.sort_by_key(|from| (std::cmp::Reverse(self.fields[*from].len()), self.fields[*from].first(), *from));
+        all.first().map(|from| fields_of(&self.fields[*from]))
+    }
+
+    /// Objects with these fields of a name. Lists in them have objects with the fields that others have.
+    fn object(&self, name: &str, fields: &[String]) -> Kind {
+        let Kind::Fields(mut all) = fields_of(fields) else { return Kind::Unknown };
+        for field in &mut all {
+            let is_list = |kind: &Kind| matches!(kind, Kind::List(_));
+            let is_listed = is_list(&field.kind) || self.kinds.get(&field.name).is_some_and(is_list);
+            if let Some(fields) = self.of_others(name).filter(|_| is_listed) {
+                field.kind = Kind::List(Box::new(fields));
+            }
+        }
+        Kind::Fields(all)
     }
 
     /// Texts with the literals: marks between words and around them, words alone and before others.
@@ -210,6 +243,34 @@ fn marks_in(text: &str) -> impl Iterator<Item = String> {
     let all = ["#", "@", "/", ":", ";", "=", "&", ",", "-", "_", "~", "<"];
     let is_pattern = text.contains('\\');
     all.into_iter().filter(move |mark| is_pattern && text.contains(mark)).map(str::to_owned)
+}
+
+/// The names of fields in patterns that take objects apart, with the name of the object if it has one:
+/// `for ({ a, b } of all)`, `({ a }) =>`, `{ a = 1 } = options`.
+fn taken_apart(words: &[Word]) -> Vec<(String, Vec<String>)> {
+    let is = |at: usize, mark| words.get(at).is_some_and(|word: &Word| word.is(mark));
+    let mut all = Vec::new();
+    for begin in (0..words.len()).filter(|&at| is(at, '{')) {
+        let (mut at, mut depth, mut names) = (begin, 0_usize, Vec::new());
+        while at < words.len() {
+            match &words[at] {
+                Word::Mark('{' | '(' | '[') => depth += 1,
+                Word::Mark('}' | ')' | ']') if depth == 1 => break,
+                Word::Mark('}' | ')' | ']') => depth -= 1,
+                Word::Name(name) if depth == 1 && (is(at - 1, '{') || is(at - 1, ',')) => names.push(name.clone()),
+                _ => {}
+            }
+            at += 1;
+        }
+        let is_arrow = is(at + 1, ')') && is(at + 2, '=') && is(at + 3, '>');
+        match (words.get(at + 1), words.get(at + 2)) {
+            (Some(Word::Name(of)), _) if of == "of" => all.push((String::new(), names)),
+            _ if is_arrow => all.push((String::new(), names)),
+            (Some(Word::Mark('=')), Some(Word::Name(from))) => all.push((from.clone(), names)),
+            _ => {}
+        }
+    }
+    all
 }
 
 /// Returns true if words begin with a name that is divided, and by no part of a path.
@@ -323,5 +384,21 @@ mod tests {
         let all =
             values(Language::JavaScript, &["  return user?.age > 17 && user.tags.map(f);\n"], "user", Kind::Int, true);
         assert!(all[0].contains("\"age\": ") && all[0].contains("\"tags\": ["), "{all:?}");
+    }
+
+    #[test]
+    fn elements_have_the_fields_that_are_read_of_them() {
+        let list = || Kind::List(Box::new(Kind::Int));
+        let body = "  return items.sort((a, b) => a.price - b.price);\n";
+        let all = values(Language::JavaScript, &[body], "items", list(), true);
+        assert!(all.contains(&"[{\"price\": 2}]".to_owned()), "{all:?}");
+        let all = values(Language::JavaScript, &[body], "items", Kind::List(Box::new(Kind::Unknown)), false);
+        assert!(all.contains(&"[{\"price\": 2}]".to_owned()), "{all:?}");
+        let bodies = ["  for (const { price, qty = 1 } of cart.items) t += price * qty;\n  const x = Math.PI;\n"];
+        let all = values(Language::JavaScript, &bodies, "cart", Kind::Int, true);
+        assert!(all.iter().any(|text| text.starts_with("{\"items\": [{\"price\": 2, \"qty\": ")), "{all:?}");
+        let bodies = ["    return sum(i['price'] * i['qty'] for i in cart['items'])\n"];
+        let all = values(Language::Python, &bodies, "cart", Kind::Int, true);
+        assert!(all.iter().any(|text| text.starts_with("{\"items\": [{\"price\": 2, \"qty\": ")), "{all:?}");
     }
 }
