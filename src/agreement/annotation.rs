@@ -1,6 +1,6 @@
 //! Kinds by annotations: types of the language and its library, and those that the file declares.
 
-use super::kind::{Kind, Parameter, Way};
+use super::kind::{Kind, PROMISE, Parameter, Way};
 use super::value::{Value, literal, parts};
 use crate::code::{Declarations, Declared};
 use crate::language::Language;
@@ -93,7 +93,8 @@ impl Types<'_> {
             return self.any_of(&each, depth);
         }
         if is_function(text) {
-            return Kind::Function;
+            let given = text.strip_prefix("()").and_then(|rest| rest.trim_start().strip_prefix("=>"));
+            return given.map_or(Kind::Function, |kind| Kind::Gives(Box::new(self.inside(kind, depth + 1))));
         }
         if let Some(inside) = text.strip_suffix("[]") {
             return Kind::List(Box::new(self.inside(inside, depth)));
@@ -149,7 +150,9 @@ impl Types<'_> {
             "dict" | "mapping" | "record" | "map" | "defaultdict" | "mutablemapping" => Kind::Dict(at(0), at(1)),
             "tuple" if each.len() == 2 && each[1] == "..." => Kind::Row(at(0)),
             "tuple" => Kind::Tuple((0..each.len()).map(|place| *at(place)).collect()),
+            "callable" if each.first() == Some(&"[]") => Kind::Gives(at(1)),
             "callable" | "function" => Kind::Function,
+            "promise" if !self.is_python() => Kind::From(PROMISE.to_owned(), at(0)),
             "optional" => Kind::Maybe(at(0)),
             "union" => self.any_of(&each, depth),
             "annotated" | "readonly" | "partial" | "required" | "notrequired" | "nonnullable" | "final" => *at(0),
@@ -391,6 +394,8 @@ mod tests {
             ("Tuple[int, str]", Kind::Tuple(vec![Kind::Int, Kind::Text])),
             ("tuple[int, ...]", Kind::Row(Box::new(Kind::Int))),
             ("Callable[[int], str]", Kind::Function),
+            ("Callable[[], float]", Kind::Gives(Box::new(Kind::Float))),
+            ("Callable[[], Any] | None", Kind::Maybe(Box::new(Kind::Gives(Box::default())))),
             ("\"int\"", Kind::Int),
             ("Thing", Kind::Unknown),
         ];
@@ -402,7 +407,10 @@ mod tests {
             ("Array<string>", list(Kind::Text)),
             ("(string | null)[]", list(Kind::Maybe(Box::new(Kind::Text)))),
             ("(x: T) => K | null", Kind::Function),
-            ("Array<() => Promise<number>>", list(Kind::Function)),
+            (
+                "Array<() => Promise<number>>",
+                list(Kind::Gives(Box::new(Kind::From("Promise.resolve".to_owned(), Box::new(Kind::Int))))),
+            ),
             ("[string, number]", Kind::Tuple(vec![Kind::Text, Kind::Int])),
             ("'a' | \"b|c\"", Kind::OneOf(vec!["'a'".to_owned(), "\"b|c\"".to_owned()])),
         ];

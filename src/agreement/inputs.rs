@@ -521,8 +521,7 @@ mod tests {
         let text =
             "/**\n * @param {Array<string>} ab the words\n * @param {boolean} [a]\n */\nfunction f(a, ab) {\n}\n";
         assert!(script(text, "f").iter().any(|call| call.starts_with("f(true, [\"")), "{:?}", script(text, "f"));
-        let text =
-            "/**\n * @param {{name: string, price: number}[]} rows\n * @param {?{n: number}} o\n */\nfunction f(rows, o) {\n}\n";
+        let text = "/**\n * @param {{name: string, price: number}[]} rows\n * @param {?{n: number}} o\n */\nfunction f(rows, o) {\n}\n";
         let all = script(text, "f");
         assert!(all.iter().any(|call| call.contains("[{\"name\": \"abc\", \"price\": ")), "{all:?}");
         assert!(all.iter().any(|call| call.contains(", {\"n\": ")), "{all:?}");

@@ -1,7 +1,7 @@
 //! Kinds of values that a parameter takes, and typical values of each.
 
 use super::files::PATHS;
-use super::value::{Argument, Value};
+use super::value::{Argument, CLOCK, FAILING, REJECTING, Value};
 
 /// A kind of values.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +19,8 @@ pub enum Kind {
     Set(Box<Kind>),
     Dict(Box<Kind>, Box<Kind>),
     Function,
+    /// Functions of no arguments that return values of a kind.
+    Gives(Box<Kind>),
     /// Values of a kind, or none.
     Maybe(Box<Kind>),
     /// Values of two kinds.
@@ -106,6 +108,9 @@ pub fn told_arguments(parameters: &[Parameter], number: usize) -> Option<Vec<Arg
     Some(parameters.iter().filter(is_given).map(&mut one).collect())
 }
 
+/// The call by which JavaScript makes a promise of a value.
+pub const PROMISE: &str = "Promise.resolve";
+
 /// Numbers: small, negative, the edges of digits, large.
 const INTS: &[i64] = &[
     0, 1, 2, 3, 10, -1, 7, 100, -5, 12, 4, 1000, 5, 9, 11, 6, 8, 16, 27, 99, 13, 64, 20, 36, 101, 15, 123, 21, 49, 30,
@@ -124,8 +129,9 @@ impl Kind {
     pub fn of(value: &Value) -> Self {
         let all = |values: &[Value]| Box::new(values.iter().map(Self::of).fold(Self::Unknown, Self::or));
         match value {
-            Value::None | Value::Other(_) | Value::Made(..) => Self::Unknown,
+            Value::None | Value::Other(_) | Value::Made(..) | Value::Spelled(..) => Self::Unknown,
             Value::Function(_) => Self::Function,
+            Value::Gives(value) => Self::Gives(Box::new(Self::of(value))),
             Value::Bool(_) => Self::Bool,
             Value::Int(_) => Self::Int,
             Value::Float(_) => Self::Float,
@@ -206,6 +212,7 @@ impl Kind {
     pub fn typical(&self, number: usize) -> Value {
         match self {
             Self::Function => Value::Function(number),
+            Self::Gives(kind) => gives(kind, number),
             Self::Bool => Value::Bool(number.is_multiple_of(2)),
             Self::Unknown | Self::Int => Value::Int(INTS[number % INTS.len()]),
             Self::Float => Value::Float(FLOATS[number % FLOATS.len()]),
@@ -281,6 +288,17 @@ impl Kind {
     }
 }
 
+/// The function of this number that returns values of a kind. Those that return numbers may be clocks; others
+/// fail now and then.
+fn gives(kind: &Kind, number: usize) -> Value {
+    match (kind, number % 4) {
+        (Kind::Int | Kind::Float, 0 | 2) => CLOCK,
+        (Kind::Int | Kind::Float, _) | (_, 0 | 2) => Value::Gives(Box::new(kind.typical(number / 2))),
+        (Kind::From(callee, _), _) if callee == PROMISE => REJECTING[number / 2 % 2].clone(),
+        _ => FAILING[number / 2 % 2].clone(),
+    }
+}
+
 /// Objects of which each second one has a value of the one before it: that of the first field, then that of the
 /// next one. Sorting and grouping by one field show so.
 fn alike(mut objects: Vec<Value>) -> Vec<Value> {
@@ -330,6 +348,11 @@ mod tests {
         assert_eq!(arguments(&rest, 2, None).len(), 3);
         let fields = Kind::Fields(vec![one("a", Kind::Int, false, Way::Named)]);
         assert_eq!(told(&fields)[1], "{\"a\": 1}");
+        let given = |kind| told(&Kind::Gives(Box::new(kind)));
+        assert_eq!(given(Kind::Float)[1], "lambda: 0.0");
+        assert!(given(Kind::Float)[0].contains("count("), "a clock");
+        assert_eq!(given(Kind::Text)[..2], ["lambda: \"\"", "lambda: 1 / 0"]);
+        assert!(given(Kind::Unknown)[3].ends_with("// all.pop()"), "it fails twice");
         let two = [one("a", Kind::Int, false, Way::Named), one("b", Kind::Int, false, Way::Named)];
         let objects = Kind::List(Box::new(Kind::Fields(two.to_vec()))).typical(4).written(Language::Python);
         let alike = "[{\"a\": 10, \"b\": -5}, {\"a\": 10, \"b\": 7}, {\"a\": 2, \"b\": -1}, {\"a\": 1, \"b\": -1}]";

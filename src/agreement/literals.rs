@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::kind::{Kind, Parameter, Way};
+use super::kind::{Kind, PROMISE, Parameter, Way};
 use super::value::Value;
 use crate::code::{Word, words};
 use crate::language::Language;
@@ -87,8 +87,9 @@ impl Literals {
                         if let Some((kind, from)) = kind.zip(owner(2)) {
                             kinds.entry(from.to_owned()).or_insert(kind);
                         }
-                        if is_divided(&all[at..]) {
-                            kinds.entry(name.clone()).or_insert(Kind::Int);
+                        let is_awaited = owner(1) == Some("await");
+                        if let Some(kind) = kind_of_use(&all[at..], is_awaited).filter(|_| !is_mark(1, '.')) {
+                            kinds.entry(name.clone()).or_insert(kind);
                         }
                         if let Ok(number) = name.replace('_', "").parse::<i64>() {
                             // Of a decimal fraction each half is a word.
@@ -139,7 +140,8 @@ impl Literals {
     /// its kind.
     pub fn told(&self, parameter: Parameter, is_guessed: bool) -> Parameter {
         let own = self.fields.get(&parameter.name);
-        let shown = self.kinds.get(&parameter.name).filter(|_| is_guessed && !matches!(parameter.kind, Kind::Path(_)));
+        let is_open = is_guessed || parameter.kind == Kind::Function;
+        let shown = self.kinds.get(&parameter.name).filter(|_| is_open && !matches!(parameter.kind, Kind::Path(_)));
         let kind = shown.unwrap_or(&parameter.kind).clone();
         let compared = self.compared.get(&parameter.name).filter(|_| matches!(kind, Kind::Text | Kind::Path(_)));
         let kind = match compared {
@@ -165,9 +167,7 @@ impl Literals {
             (Kind::Int | Kind::Unknown, Some((name, own))) if is_guessed => {
                 Kind::Maybe(Box::new(self.object(name, own)))
             }
-            (kind, Some((name, own))) if is_guessed => {
-                Kind::Either(Box::new(self.object(name, own)), Box::new(kind))
-            }
+            (kind, Some((name, own))) if is_guessed => Kind::Either(Box::new(self.object(name, own)), Box::new(kind)),
             (Kind::List(each), None) if (is_guessed || *each == Kind::Unknown) && self.of_others("").is_some() => {
                 let fields = self.of_others("").unwrap_or_default();
                 Kind::Either(Box::new(Kind::List(Box::new(fields))), Box::new(Kind::List(within(each))))
@@ -273,9 +273,17 @@ fn taken_apart(words: &[Word]) -> Vec<(String, Vec<String>)> {
     all
 }
 
-/// Returns true if words begin with a name that is divided, and by no part of a path.
-fn is_divided(words: &[Word]) -> bool {
-    matches!(words, [Word::Name(_), Word::Mark('/'), next, ..] if !matches!(next, Word::Text(_)))
+/// The kind of the name that words begin with: it is divided, and by no part of a path, or called without
+/// arguments.
+fn kind_of_use(words: &[Word], is_awaited: bool) -> Option<Kind> {
+    match words {
+        [_, Word::Mark('/'), next, ..] if !matches!(next, Word::Text(_)) => Some(Kind::Int),
+        [_, Word::Mark('('), Word::Mark(')'), ..] if is_awaited => {
+            Some(Kind::Gives(Box::new(Kind::From(PROMISE.to_owned(), Box::default()))))
+        }
+        [_, Word::Mark('('), Word::Mark(')'), ..] => Some(Kind::Gives(Box::default())),
+        _ => None,
+    }
 }
 
 /// The kind of what has a method.
@@ -363,6 +371,9 @@ mod tests {
         let one = |name: &str| values(Language::JavaScript, &[handle], name, Kind::Int, true);
         assert!(one("method").contains(&"\"GET\"".to_owned()) && one("payload")[1].starts_with('['));
         assert_eq!((one("other")[1].as_str(), one("path")[0].as_str()), ("0", "\"/a\""), "not what others are");
+        let retry = ["  try { return await fn(); } catch (e) { again = true; }\n"];
+        let all = values(Language::JavaScript, &retry, "fn", Kind::Function, false);
+        assert!(all[0].starts_with("() => (Promise.resolve(") && all[1].starts_with("async () => { throw"), "{all:?}");
         assert_eq!(values(Language::JavaScript, &["  return cents / d;\n"], "cents", list_of_ints(), true)[2], "2");
         let pattern = "    return set(re.findall(r\"#(\\w+)\", text))\n";
         assert!(values(Language::Python, &[pattern], "text", Kind::Text, false).contains(&"\"#ab #c d\"".to_owned()));

@@ -18,6 +18,10 @@ pub enum Value {
     Dict(Vec<(Value, Value)>),
     /// A function of one value, by its place in [`FUNCTIONS`].
     Function(usize),
+    /// A function of no arguments that returns this.
+    Gives(Box<Value>),
+    /// An expression in Python and in JavaScript.
+    Spelled(&'static str, &'static str),
     /// An object that is made by a call of this with these.
     Made(String, Vec<Argument>),
     /// An expression that is no literal, as it is written.
@@ -32,6 +36,26 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("str", "String"),
     ("lambda *x: len(x)", "(...x) => x.length"),
 ];
+
+/// Functions that always fail, and those that fail twice before they return.
+pub const FAILING: [Value; 2] = [
+    Value::Spelled("lambda: 1 / 0", "() => { throw new Error(\"a\"); }"),
+    Value::Spelled(
+        "lambda all=[2, 0, 0]: 6 // all.pop()",
+        "((left) => () => { if (left-- > 0) throw new Error(\"a\"); return 3; })(2)",
+    ),
+];
+/// The promises of such functions.
+pub const REJECTING: [Value; 2] = [
+    Value::Spelled("lambda: 1 / 0", "async () => { throw new Error(\"a\"); }"),
+    Value::Spelled(
+        "lambda all=[2, 0, 0]: 6 // all.pop()",
+        "((left) => async () => { if (left-- > 0) throw new Error(\"a\"); return 3; })(2)",
+    ),
+];
+/// A function that returns a larger number at each call, as a clock does.
+pub const CLOCK: Value =
+    Value::Spelled("__import__(\"itertools\").count(1.5, 0.5).__next__", "((t) => () => t += 0.5)(1)");
 
 /// An argument of a call, with its name if it has one.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,6 +133,11 @@ impl Value {
                 let (python, javascript) = FUNCTIONS[place % FUNCTIONS.len()];
                 out.push_str(if is_python { python } else { javascript });
             }
+            Self::Gives(value) => {
+                let text = value.written(language);
+                let _ = if is_python { write!(out, "lambda: {text}") } else { write!(out, "() => ({text})") };
+            }
+            Self::Spelled(python, javascript) => out.push_str(if is_python { python } else { javascript }),
             Self::Made(callee, arguments) => {
                 let _ = write!(out, "{callee}({})", written(arguments, language));
             }

@@ -98,7 +98,12 @@ impl<'a> File<'a> {
             .child_by_field_name("superclasses")
             .map(|all| Self::children(all).into_iter().map(|base| self.of(base)).collect())
             .unwrap_or_default();
-        let is = |names: &[&str]| bases.iter().any(|base| names.contains(&base.rsplit('.').next().unwrap_or_default()));
+        let named = |base: &str| base.split('[').next().and_then(|name| name.rsplit('.').next()).map(str::to_owned);
+        let is = |names: &[&str]| bases.iter().any(|base| named(base).is_some_and(|name| names.contains(&&*name)));
+        // It is no class of objects.
+        if is(&["Protocol"]) {
+            return None;
+        }
         let body = Self::children(class.child_by_field_name("body")?);
         let assignments = || {
             let each = body.iter().filter(|node| node.kind() == "expression_statement");
@@ -237,6 +242,9 @@ mod tests {
         assert_eq!(of("User"), Some(Declared::Alias("int".to_owned())));
         assert_eq!(of("Pairs"), Some(Declared::Alias("list[tuple[int, int]]".to_owned())));
         assert_eq!((of("Z"), of("")), (None, None));
+        let text = "class Clock(Protocol[T]):\n    def now(self) -> float: ...\n\nclass Own(Clock):\n    pass\n";
+        let declared = Declarations::of_file(Language::Python, text);
+        assert_eq!((declared.of("Clock"), declared.of("Own")), (None, class("()")));
         let text = "class A {\n  #n = 0;\n  constructor(a, b = 1) { this.a = a; }\n}\nexport class B extends A {}\nexport default class C {}\n";
         let declared = Declarations::of_file(Language::JavaScript, text);
         let of = |name| declared.of(name);
