@@ -52,6 +52,13 @@ const JAVASCRIPT: &[(&str, &[&str])] = &[
     ("undefined", &["undefined"]),
 ];
 
+/// Dates with times, where code shows that it takes some.
+pub fn dates(language: Language) -> Kind {
+    let declared = Declarations::of_file(language, "");
+    let name = if language == Language::Python { "__import__(\"datetime\").datetime" } else { "Date" };
+    Types { language, declared: &declared }.kind(name)
+}
+
 /// Types as a file names them.
 #[derive(Clone, Copy)]
 pub struct Types<'a> {
@@ -138,6 +145,10 @@ impl Types<'_> {
             "float" | "double" => Kind::Float,
             "str" | "string" | "text" => Kind::Text,
             "bool" | "boolean" => Kind::Bool,
+            "iterable" if self.is_python() => {
+                let iterator = Kind::From("iter".to_owned(), Box::new(Kind::List(at(0))));
+                Kind::Either(Box::new(Kind::List(at(0))), Box::new(iterator))
+            }
             "list" | "sequence" | "iterable" | "array" | "readonlyarray" | "collection" => Kind::List(at(0)),
             "iterator" | "generator" if self.is_python() => Kind::From("iter".to_owned(), Box::new(Kind::List(at(0)))),
             "deque" if self.is_python() => Kind::From(spelled.to_owned(), Box::new(Kind::List(at(0)))),
@@ -427,6 +438,10 @@ mod tests {
         assert_eq!(python("list[pathlib.Path]")[1], "[pathlib.Path(\"\")]");
         assert_eq!(python("Literal['x', 'y']")[..3], ["'x'", "'y'", "'x'"]);
         assert_eq!(python("Iterator[int]")[1], "iter([2])");
+        assert_eq!(python("Iterable[int]")[2..4], ["[2]", "iter([2])"]);
+        let dates =
+            [Language::Python, Language::JavaScript].map(|language| dates(language).typical(1).written(language));
+        assert_eq!(dates, ["__import__(\"datetime\").datetime(2023, 1, 1)", "new Date(0)"]);
         assert_eq!(python("re.Pattern[str]")[0], "re.compile(\"a+\")");
         let typescript = |annotation| values(Language::TypeScript, "", annotation);
         assert_eq!(typescript("Date")[1], "new Date(0)");

@@ -9,6 +9,7 @@ use super::files::{is_path, with_files};
 use super::kind::{Kind, Parameter, Way, arguments, told_arguments};
 use super::literals::Literals;
 use super::mutation::MUTATIONS;
+use super::names::with_forms;
 use super::value::{self, Argument, written};
 use super::words::Words;
 use crate::code::{self, Declarations, Place, Target};
@@ -73,6 +74,7 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
         *parameter = literals.told(with_files(head, &called.name, std::mem::take(parameter)), is_guessed);
         let is_open = is_guessed && !literals.shows(&parameter.name);
         parameter.kind = words.told(std::mem::take(&mut parameter.kind), is_open);
+        *parameter = with_forms(head, &called.name, std::mem::take(parameter), is_open);
     }
     let mut all = Inputs { called: &called, seen: HashSet::new(), all: Vec::new() };
     for call in &shown {

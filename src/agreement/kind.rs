@@ -168,6 +168,18 @@ impl Kind {
         }
     }
 
+    /// The kind with these values before its own.
+    pub fn told(self, mut values: Vec<Value>) -> Self {
+        match self {
+            kind if values.is_empty() => kind,
+            Self::Told(more, kind) => {
+                values.extend(more);
+                Self::Told(values, kind)
+            }
+            kind => Self::Told(values, Box::new(kind)),
+        }
+    }
+
     /// The kind that parameters of this name usually have.
     pub fn of_name(name: &str) -> Self {
         let is_question = |head: &str| {

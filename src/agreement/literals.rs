@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::annotation::dates;
 use super::kind::{Kind, PROMISE, Parameter, Way};
 use super::value::Value;
 use crate::code::{Word, words};
@@ -21,14 +22,23 @@ const READS: [&str; 4] = ["get", "pop", "setdefault", "has"];
 /// Methods and functions by which code shows what a parameter is.
 const OF_TEXT: &[&str] = &[
     "split", "strip", "lstrip", "rstrip", "lower", "upper", "title", "startswith", "endswith", "replace", "splitlines",
-    "isdigit", "isalpha", "encode", "toLowerCase", "toUpperCase", "trim", "charAt", "charCodeAt", "startsWith",
-    "endsWith", "padStart", "padEnd", "replaceAll", "match",
+    "isdigit", "isalpha", "encode", "partition", "rpartition", "rsplit", "casefold", "capitalize", "swapcase",
+    "isalnum", "isspace", "isupper", "islower", "zfill", "ljust", "rjust", "removeprefix", "removesuffix",
+    "toLowerCase", "toUpperCase", "trim", "charAt", "charCodeAt", "startsWith", "endsWith", "padStart", "padEnd",
+    "replaceAll", "match", "substring", "substr", "codePointAt", "localeCompare", "trimStart", "trimEnd", "matchAll",
 ];
 const OF_LIST: &[&str] = &[
     "append", "extend", "insert", "push", "map", "filter", "forEach", "reduce", "some", "every", "find", "sort",
     "flatMap",
 ];
 const OF_DICT: &[&str] = &["items", "keys", "values", "update"];
+/// Methods by which Python's dictionaries are read.
+const OF_PYTHONS_DICT: &[&str] = &["get", "setdefault", "popitem"];
+const OF_DATE: &[&str] = &[
+    "getFullYear", "getMonth", "getDate", "getDay", "getTime", "getHours", "getMinutes", "getSeconds", "toISOString",
+    "getUTCFullYear", "getUTCMonth", "getUTCDate", "getUTCDay", "getUTCHours", "toLocaleDateString", "strftime",
+    "isoformat", "weekday", "isoweekday", "isocalendar",
+];
 
 /// Names behind a dot that are no fields of an object's own.
 const NO_FIELDS: [&str; 6] = ["length", "size", "prototype", "constructor", "name", "message"];
@@ -83,7 +93,7 @@ impl Literals {
                     }
                     Word::Name(name) => {
                         let is_called = all.get(at + 1).is_some_and(|word| word.is('('));
-                        let kind = kind_of_method(name).filter(|_| is_called && is_mark(1, '.'));
+                        let kind = kind_of_method(language, name).filter(|_| is_called && is_mark(1, '.'));
                         if let Some((kind, from)) = kind.zip(owner(2)) {
                             kinds.entry(from.to_owned()).or_insert(kind);
                         }
@@ -129,6 +139,7 @@ impl Literals {
         self.texts.iter().chain(&self.marks).any(|text| !others.texts.contains(text) && !others.marks.contains(text))
             || self.numbers.iter().any(|number| !others.numbers.contains(number))
             || fields(self).iter().any(|field| !known.contains(field))
+            || self.kinds.keys().any(|name| !others.kinds.contains_key(name))
     }
 
     /// Returns true if code shows the kind of what has this name.
@@ -145,7 +156,7 @@ impl Literals {
         let kind = shown.unwrap_or(&parameter.kind).clone();
         let compared = self.compared.get(&parameter.name).filter(|_| matches!(kind, Kind::Text | Kind::Path(_)));
         let kind = match compared {
-            Some(texts) => with(kind, texts.iter().take(2 * MOST).cloned().map(Value::Text)),
+            Some(texts) => kind.told(texts.iter().take(2 * MOST).cloned().map(Value::Text).collect()),
             None => {
                 // A method of lists says nothing of their elements.
                 let is_open = is_guessed && shown.is_none_or(|kind| *kind != Kind::Text);
@@ -174,12 +185,14 @@ impl Literals {
             }
             (Kind::List(each), _) => Kind::List(within(each)),
             (Kind::Maybe(kind), _) => Kind::Maybe(within(kind)),
+            (Kind::From(callee, kind), _) => Kind::From(callee, within(kind)),
+            (Kind::Either(one, other), None) => Kind::Either(within(one), within(other)),
             (Kind::New(callee, all), _) => {
                 Kind::New(callee, all.into_iter().map(|parameter| self.told(parameter, false)).collect())
             }
-            (Kind::Text, _) => with(Kind::Text, self.made_texts().into_iter().map(Value::Text)),
+            (Kind::Text, _) => Kind::Text.told(self.made_texts().into_iter().map(Value::Text).collect()),
             (kind @ (Kind::Int | Kind::Float | Kind::Unknown), _) => {
-                with(kind, self.made_numbers().into_iter().map(Value::Int))
+                kind.told(self.made_numbers().into_iter().map(Value::Int).collect())
             }
             (kind, _) => kind,
         }
@@ -287,11 +300,13 @@ fn kind_of_use(words: &[Word], is_awaited: bool) -> Option<Kind> {
 }
 
 /// The kind of what has a method.
-fn kind_of_method(name: &str) -> Option<Kind> {
+fn kind_of_method(language: Language, name: &str) -> Option<Kind> {
+    let is_of_dict = OF_DICT.contains(&name) || language == Language::Python && OF_PYTHONS_DICT.contains(&name);
     match name {
         _ if OF_TEXT.contains(&name) => Some(Kind::Text),
         _ if OF_LIST.contains(&name) => Some(Kind::List(Box::new(Kind::Int))),
-        _ if OF_DICT.contains(&name) => Some(Kind::Dict(Box::new(Kind::Text), Box::new(Kind::Int))),
+        _ if is_of_dict => Some(Kind::Dict(Box::new(Kind::Text), Box::new(Kind::Int))),
+        _ if OF_DATE.contains(&name) => Some(dates(language)),
         _ => None,
     }
 }
@@ -302,11 +317,6 @@ fn fields_of(names: &[String]) -> Kind {
         Parameter { name, kind, way: Way::Named, ..Parameter::default() }
     };
     Kind::Fields(names.iter().map(one).collect())
-}
-
-fn with(kind: Kind, all: impl Iterator<Item = Value>) -> Kind {
-    let all: Vec<Value> = all.collect();
-    if all.is_empty() { kind } else { Kind::Told(all, Box::new(kind)) }
 }
 
 /// Values with the bodies that they are in, in the order in which they were found.
@@ -371,6 +381,16 @@ mod tests {
         let one = |name: &str| values(Language::JavaScript, &[handle], name, Kind::Int, true);
         assert!(one("method").contains(&"\"GET\"".to_owned()) && one("payload")[1].starts_with('['));
         assert_eq!((one("other")[1].as_str(), one("path")[0].as_str()), ("0", "\"/a\""), "not what others are");
+        for (language, body, value) in [
+            (Language::Python, "    return full.rpartition(' ')\n", "\"\""),
+            (Language::Python, "    return full.get(key, 0)\n", "{}"),
+            (Language::JavaScript, "  return full.getFullYear();\n", "new Date(\"2024-02-29T13:45:00Z\")"),
+        ] {
+            let all = values(language, &[body], "full", Kind::Int, true);
+            assert!(all.contains(&value.to_owned()), "{body}: {all:?}");
+        }
+        let more = ["a.split()", "b.strip()"].map(|body| Literals::of(Language::Python, &[body]));
+        assert!(more[0].has_more_than(&more[1]) && !more[0].has_more_than(&more[0]));
         let retry = ["  try { return await fn(); } catch (e) { again = true; }\n"];
         let all = values(Language::JavaScript, &retry, "fn", Kind::Function, false);
         assert!(all[0].starts_with("() => (Promise.resolve(") && all[1].starts_with("async () => { throw"), "{all:?}");

@@ -3,7 +3,7 @@
 //! It is evidence where there are no tests, and no verdict: most can be wrong.
 //!
 //! - Inputs (`inputs`): calls of the function in its documentation, in tests and in the code around it, with
-//!   changed values (`mutation`), and typical values by annotation (`annotation`) and name (`kind`), with files
+//!   changed values (`mutation`), and typical values by annotation (`annotation`) and name (`kind`, `names`), with files
 //!   made for the call (`files`), values that documentation speaks of (`words`) and that candidates compare
 //!   with (`literals`). The same each time.
 //! - Calls run in the sandbox, a process for each distinct candidate (`trial::Runner::observe`). What is
@@ -24,6 +24,7 @@ mod inputs;
 mod kind;
 mod literals;
 mod mutation;
+mod names;
 mod stated;
 mod typed;
 mod value;

@@ -55,16 +55,7 @@ impl Words {
                 all.push(value);
             }
         }
-        if all.is_empty() {
-            return kind;
-        }
-        match kind {
-            Kind::Told(more, kind) => {
-                all.extend(more);
-                Kind::Told(all, kind)
-            }
-            kind => Kind::Told(all, Box::new(kind)),
-        }
+        kind.told(all)
     }
 
     /// The values of this kind that a word tells.
