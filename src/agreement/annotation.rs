@@ -99,6 +99,12 @@ impl Types<'_> {
         if each.len() > 1 {
             return self.any_of(&each, depth);
         }
+        if let Some(of) = text.strip_prefix("keyof ").filter(|_| !self.is_python()) {
+            return match self.inside(of, depth + 1) {
+                Kind::Fields(fields) => Kind::OneOf(fields.iter().map(|field| format!("{:?}", field.name)).collect()),
+                _ => Kind::Text,
+            };
+        }
         if is_function(text) {
             let given = text.strip_prefix("()").and_then(|rest| rest.trim_start().strip_prefix("=>"));
             return given.map_or(Kind::Function, |kind| Kind::Gives(Box::new(self.inside(kind, depth + 1))));
@@ -234,6 +240,28 @@ impl Types<'_> {
         }
     }
 
+    /// Parameters with an object in the place of a type parameter that others are keys of: `<T, K extends keyof
+    /// T>`. The text before them ends with the type parameters.
+    pub fn bound(self, before: &str, parameters: &str) -> String {
+        let inside = before.trim_end().strip_suffix('>').and_then(|text| Some(&text[opened(text)? + 1..]));
+        let Some(inside) = inside.filter(|_| self.language == Language::TypeScript) else {
+            return parameters.to_owned();
+        };
+        let each: Vec<(&str, &str)> =
+            split(inside, ',').into_iter().map(|part| part.split_once(" extends ").unwrap_or((part, ""))).collect();
+        let is_open = |bound: &str| ["", "object", "{}"].contains(&bound) || bound.starts_with("Record<");
+        let mut bound = parameters.to_owned();
+        for (key, of) in each.iter().filter_map(|(name, of)| Some((name, of.strip_prefix("keyof ")?))) {
+            bound = renamed(&bound, key, &format!("(keyof {of})"));
+        }
+        for (name, _) in each.iter().filter(|(_, of)| is_open(of.trim())) {
+            if bound.contains(&format!("keyof {name}")) {
+                bound = renamed(&bound, name, OBJECT);
+            }
+        }
+        bound
+    }
+
     /// The parameters in brackets, without those that take what others leave by name, and the object of a
     /// method. Fields of a type are written in the same way.
     pub fn parameters(self, text: &str, depth: usize) -> Vec<Parameter> {
@@ -309,6 +337,29 @@ impl Types<'_> {
         let named = fields.into_iter().map(|field| Parameter { way: Way::Named, ..field });
         Kind::Fields(named.collect())
     }
+}
+
+/// The type of an object whose keys are asked for.
+const OBJECT: &str = "{ a: number, b: string, c?: number }";
+
+/// The byte of the last bracket of types that is open at the end of a text.
+fn opened(text: &str) -> Option<usize> {
+    text.rmatch_indices('<').map(|(at, _)| at).find(|at| depth_of(&text[*at..]) == 1)
+}
+
+/// A text with another one in the place of a name.
+fn renamed(text: &str, name: &str, by: &str) -> String {
+    let is_inner = |c: char| c.is_alphanumeric() || "_$".contains(c);
+    let mut out = String::new();
+    let mut end = 0;
+    for (at, found) in text.match_indices(name) {
+        let after = &text[at + found.len()..];
+        if !text[..at].ends_with(is_inner) && !after.starts_with(is_inner) {
+            out.extend([&text[end..at], by]);
+            end = at + found.len();
+        }
+    }
+    out + &text[end..]
 }
 
 /// Keys of a map are texts where nothing says what they are.
@@ -495,6 +546,11 @@ mod tests {
                 ("xs".to_owned(), Way::Rest, false)
             ]
         );
+        let bound = types.bound("f<T extends object, K extends keyof T>", "(of: T, keys: K[])");
+        assert_eq!(bound, format!("(of: {OBJECT}, keys: (keyof {OBJECT})[])"));
+        let keys = ["\"a\"", "\"b\"", "\"c\""].map(str::to_owned).to_vec();
+        assert_eq!(types.parameters(&bound, 0)[1].kind, Kind::List(Box::new(Kind::OneOf(keys))));
+        assert_eq!(types.bound("f<T>", "(of: T)"), "(of: T)");
         let taken = types.parameters("({ price, tags = [] })", 0);
         assert!(matches!(&taken[0].kind, Kind::Fields(fields) if fields.len() == 2 && fields[1].has_default));
     }

@@ -10,6 +10,7 @@ use super::kind::{Kind, Parameter, Way, arguments, told_arguments};
 use super::literals::Literals;
 use super::mutation::MUTATIONS;
 use super::names::with_forms;
+use super::nesting::Nesting;
 use super::value::{self, Argument, written};
 use super::words::Words;
 use crate::code::{self, Declarations, Place, Target};
@@ -51,6 +52,7 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
         Words::none(target.language)
     };
     let literals = Literals::of(target.language, bodies);
+    let nesting = Nesting::of(target.language, head, &called.name, bodies);
     for (at, parameter) in parameters.iter_mut().enumerate() {
         let is_it = |place: usize, argument: &Argument| match &argument.name {
             Some(name) => *name == parameter.name,
@@ -70,8 +72,9 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
         };
         let is_guessed = known == Kind::Unknown;
         let known = if is_guessed { of_name() } else { known };
-        parameter.kind = if speaks_of_nesting(head) { nested(known, is_guessed) } else { known };
+        parameter.kind = known;
         *parameter = literals.told(with_files(head, &called.name, std::mem::take(parameter)), is_guessed);
+        parameter.kind = nesting.nested(std::mem::take(&mut parameter.kind), is_guessed);
         let is_open = is_guessed && !literals.shows(&parameter.name);
         parameter.kind = words.told(std::mem::take(&mut parameter.kind), is_open);
         *parameter = with_forms(head, &called.name, std::mem::take(parameter), is_open);
@@ -176,7 +179,7 @@ fn shown_calls(target: &Target, called: &Called, head: &str, tests: &[String]) -
 /// The parameters of a head.
 fn parameters(types: Types, head: &str, name: &str) -> Option<Vec<Parameter>> {
     let all = match signature(types.language, head, name)? {
-        text if text.starts_with('(') => types.parameters(text, 0),
+        text if text.starts_with('(') => types.parameters(&types.bound(&head[..head.len() - text.len()], text), 0),
         // `f = x => {`
         name => types.parameters(&format!("({name})"), 0),
     };
@@ -364,26 +367,6 @@ fn typical_calls(
     }
 }
 
-/// Returns true if the words of a head are about values inside of others.
-fn speaks_of_nesting(head: &str) -> bool {
-    let words = head.split(|c: char| !c.is_alphabetic()).map(str::to_lowercase);
-    words.into_iter().any(|word| ["nested", "recursive", "recursively", "deep", "deeply"].contains(&word.as_str()))
-}
-
-/// The kind with values of its own kind inside, unless it says what is inside.
-fn nested(kind: Kind, is_guessed: bool) -> Kind {
-    let is_open = |inside: &Kind| *inside == Kind::Unknown || is_guessed && *inside == Kind::Int;
-    let both = |kind: &Kind| Box::new(Kind::Either(Box::new(kind.clone()), Box::new(Kind::Int)));
-    match kind {
-        Kind::Dict(key, value) if is_open(&value) => {
-            let within = Kind::Dict(key.clone(), Box::new(Kind::Int));
-            Kind::Dict(key, both(&within))
-        }
-        Kind::List(inside) if is_open(&inside) => Kind::List(both(&Kind::List(Box::new(Kind::Int)))),
-        kind => kind,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -527,6 +510,9 @@ mod tests {
         let all = script(text, "f");
         assert!(all.iter().any(|call| call.contains("[{\"name\": \"abc\", \"price\": ")), "{all:?}");
         assert!(all.iter().any(|call| call.contains(", {\"n\": ")), "{all:?}");
+        let text = "export function pick<T extends object, K extends keyof T>(o: T, ks: K[]): Pick<T, K> {\n}\n";
+        let all = of(Language::TypeScript, text, "pick");
+        assert!(all.iter().any(|call| call.contains("({\"a\": 10, ") && call.contains("[\"a\", ")), "{all:?}");
         let text = "class Stats {\n  static of(text) {\n  }\n  top(k) {\n  }\n}\n";
         assert!(script(text, "Stats.of")[0].starts_with("Stats.of(\""), "{:?}", script(text, "Stats.of"));
         assert!(script(text, "Stats.top")[0].starts_with("(new Stats()).top("), "{:?}", script(text, "Stats.top"));

@@ -25,6 +25,7 @@ mod kind;
 mod literals;
 mod mutation;
 mod names;
+mod nesting;
 mod stated;
 mod typed;
 mod value;
