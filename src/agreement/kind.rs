@@ -83,29 +83,49 @@ pub fn arguments(parameters: &[Parameter], number: usize, usual: Option<usize>) 
 /// Values that come once more.
 const TURNS_MORE: usize = 2;
 
-/// Arguments of call number `number` in which each parameter has a value that was told, if it has any: each
-/// with each of the others in turn. `None` if no parameter has any, or after the last.
+/// Arguments of call number `number` in which each parameter has a value that was told, if it has any: the first
+/// of each with the first of the others, then further ones. `None` if no parameter has any, or after the last.
 pub fn told_arguments(parameters: &[Parameter], number: usize) -> Option<Vec<Argument>> {
     let told = |parameter: &Parameter| if let Kind::Told(all, _) = &parameter.kind { all.len() } else { 0 };
-    let all: usize = parameters.iter().map(|parameter| told(parameter).max(1)).product();
-    if number >= all || parameters.iter().all(|parameter| told(parameter) == 0) {
+    let is_given =
+        |parameter: &&Parameter| parameter.way != Way::Rest && (!parameter.has_default || told(parameter) > 0);
+    let given: Vec<&Parameter> = parameters.iter().filter(is_given).collect();
+    if given.iter().all(|parameter| told(parameter) == 0) {
         return None;
     }
-    let mut rest = number;
-    let mut one = |parameter: &Parameter| {
+    let sizes: Vec<usize> = given.iter().map(|parameter| told(parameter).max(1)).collect();
+    let places = places(&sizes, number)?;
+    let one = |(parameter, place): (&&Parameter, usize)| {
         let value = match &parameter.kind {
-            Kind::Told(all, _) if !all.is_empty() => {
-                let value = all[rest % all.len()].clone();
-                rest /= all.len();
-                value
-            }
+            Kind::Told(all, _) if !all.is_empty() => all[place].clone(),
             kind => kind.typical(number),
         };
         Argument { name: (parameter.way == Way::Named).then(|| parameter.name.clone()), value }
     };
-    let is_given =
-        |parameter: &&Parameter| parameter.way != Way::Rest && (!parameter.has_default || told(parameter) > 0);
-    Some(parameters.iter().filter(is_given).map(&mut one).collect())
+    Some(given.iter().zip(places).map(one).collect())
+}
+
+/// The places of combination number `number` in lists of these sizes, in the order of their largest place.
+fn places(sizes: &[usize], number: usize) -> Option<Vec<usize>> {
+    let mut rest = number;
+    for largest in 0..sizes.iter().copied().max()? {
+        let within: Vec<usize> = sizes.iter().map(|&size| size.min(largest + 1)).collect();
+        for mut at in 0..within.iter().product() {
+            let place = |&size: &usize| {
+                let place = at % size;
+                at /= size;
+                place
+            };
+            let places: Vec<usize> = within.iter().map(place).collect();
+            if places.iter().max() == Some(&largest) {
+                rest = match rest.checked_sub(1) {
+                    Some(rest) => rest,
+                    None => return Some(places),
+                };
+            }
+        }
+    }
+    None
 }
 
 /// The call by which JavaScript makes a promise of a value.
@@ -339,6 +359,13 @@ mod tests {
             ["s", "nums1", "words", "n", "is_on", "hasNames", "isle"].map(Kind::of_name),
             [Kind::Text, list(Kind::Int), list(Kind::Text), Kind::Int, Kind::Bool, Kind::Bool, Kind::Int]
         );
+    }
+
+    #[test]
+    fn told_values_come_each_with_each() {
+        let all: Vec<_> = (0..7).map(|number| places(&[3, 1, 2], number)).collect();
+        let expected = [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1], [2, 0, 0], [2, 0, 1]].map(|one| Some(one.to_vec()));
+        assert_eq!((&all[..6], &all[6]), (&expected[..], &None));
     }
 
     #[test]

@@ -8,11 +8,11 @@ use crate::code;
 type Form = (&'static [&'static str], &'static [&'static str], &'static [&'static str]);
 
 const FORMS: &[Form] = &[
-    (&["version", "versions", "semver"], &["semver"], &["1.2.0", "2.0.0", "1.10.0", "1.2", "2.0.0-rc1", "0.9.10"]),
+    (&["version", "versions", "semver"], &["semver"], &["1.2.0", "1.2.0-rc1", "1.10.0", "1.2", "2.0.0", "0.9.10"]),
     (
         &["email", "emails", "mail", "mails"],
         &["email", "emails"],
-        &["a@example.com", "First.Last+tag@Gmail.com", " USER@Example.COM ", "x.y@gmail.com", "no-at", "a@b@c.com"],
+        &["a.b+c@example.com", "First.Last+tag@Gmail.com", " USER@Example.COM ", "x.y@gmail.com", "no-at", "a@b@c.com"],
     ),
 ];
 
@@ -60,7 +60,7 @@ mod tests {
         for (head, function, name, kind, is_open, text) in [
             ("", "compare_versions", "a", Kind::Text, false, Some("1.2.0")),
             ("/** Compares semver strings. */", "cmp", "a", Kind::Int, true, Some("1.2.0")),
-            ("", "f", "userEmail", Kind::Text, false, Some("a@example.com")),
+            ("", "f", "userEmail", Kind::Text, false, Some("a.b+c@example.com")),
             ("", "f", "version", Kind::Int, false, None),
             ("", "f", "title", Kind::Text, false, None),
         ] {

@@ -21,6 +21,8 @@ struct Word {
     text: String,
     /// True for a text in quotes or backticks, and for a literal in brackets.
     is_quoted: bool,
+    /// True for a literal in brackets that stands among the words of a sentence.
+    is_bracketed: bool,
 }
 
 impl Words {
@@ -32,8 +34,8 @@ impl Words {
             _ => head.rsplit_once(name).map_or(head, |(before, _)| before),
         };
         let text = text.replace("\"\"\"", "\n").replace("'''", "\n");
-        let quoted = quoted(language, &text).into_iter().map(|text| Word { text, is_quoted: true });
-        let plain = plain(&text).map(|text| Word { text: text.to_owned(), is_quoted: false });
+        let quoted = quoted(language, &text).into_iter();
+        let plain = plain(&text).map(|text| Word { text: text.to_owned(), is_quoted: false, is_bracketed: false });
         let mut seen: HashSet<String> = parameters.iter().map(|parameter| parameter.name.clone()).collect();
         let all = quoted.chain(plain).filter(|word| seen.insert(word.text.clone())).collect();
         Self { language, all }
@@ -62,6 +64,7 @@ impl Words {
     fn values(&self, word: &Word, kind: &Kind) -> Vec<Value> {
         let text = &word.text;
         match kind {
+            Kind::Text if word.is_bracketed => Vec::new(),
             Kind::Text => vec![Value::Text(text.clone())],
             Kind::Int | Kind::Float => numbers(text, *kind == Kind::Int),
             Kind::Told(_, kind) | Kind::Maybe(kind) => self.values(word, kind),
@@ -130,7 +133,7 @@ fn numbers(word: &str, is_whole: bool) -> Vec<Value> {
 }
 
 /// The texts in quotes and backticks, and the lists and other literals in brackets.
-fn quoted(language: Language, text: &str) -> Vec<String> {
+fn quoted(language: Language, text: &str) -> Vec<Word> {
     let is_inner = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let mut all = Vec::new();
     let mut end = 0;
@@ -144,7 +147,7 @@ fn quoted(language: Language, text: &str) -> Vec<String> {
         if "[({".contains(c)
             && let Some((_, length)) = bracketed()
         {
-            all.push(rest[..length].to_owned());
+            all.push(Word { text: rest[..length].to_owned(), is_quoted: true, is_bracketed: true });
         }
         if at < end || !"`\"'".contains(c) {
             continue;
@@ -152,7 +155,8 @@ fn quoted(language: Language, text: &str) -> Vec<String> {
         let line = rest[1..].lines().next().unwrap_or_default();
         let closing = line.match_indices(c).find(|(at, _)| !is_inner(line[at + 1..].chars().next()));
         if let Some((length, _)) = closing {
-            all.extend(Some(&line[..length]).filter(|text| is_value(text)).map(str::to_owned));
+            let text = Some(line[..length].to_owned()).filter(|text| is_value(text));
+            all.extend(text.map(|text| Word { text, is_quoted: true, is_bracketed: false }));
             end = at + length + 2;
         }
     }
@@ -219,6 +223,7 @@ mod tests {
         let texts = || Kind::List(Box::new(Kind::Text));
         let head = "/** The prefix: [\"a/b/c\", \"a/b/d\"] -> \"a/b\" of xs[0] and [1, 2]. */\nconst f = (";
         assert_eq!(told(Language::TypeScript, head, texts(), false), ["[\"a/b/c\", \"a/b/d\"]"]);
+        assert!(!told(Language::TypeScript, head, Kind::Text, false).concat().contains('['));
         let head = "def f(n):\n    \"\"\"1st, 112th, 121st and 2024-05-17.\"\"\"\n";
         assert_eq!(told(Language::Python, head, Kind::Int, false), ["1", "112", "121"]);
         let head = "/** Cents as \"1,234.50 EUR\". */\nfunction f(";
