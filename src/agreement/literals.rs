@@ -86,20 +86,22 @@ impl Literals {
                         }
                         // `name == "text"`
                         let before = (1..5).find(|&back| !is_mark(back, '=') && !is_mark(back, '!'));
-                        if let Some(name) = before.filter(|back| *back > 2).and_then(owner) {
-                            kinds.entry(name.to_owned()).or_insert(Kind::Text);
+                        // The name of a type is none of its values.
+                        let before = before.filter(|back| *back > 2 && owner(back + 1) != Some("typeof"));
+                        if let Some(name) = before.and_then(owner) {
+                            show(&mut kinds, name, Kind::Text);
                             compared.entry(name.to_owned()).or_default().add(body, text.clone());
                         }
                     }
                     Word::Name(name) => {
                         let is_called = all.get(at + 1).is_some_and(|word| word.is('('));
                         let kind = kind_of_method(language, name).filter(|_| is_called && is_mark(1, '.'));
-                        if let Some((kind, from)) = kind.zip(owner(2)) {
-                            kinds.entry(from.to_owned()).or_insert(kind);
+                        if let Some((from, kind)) = owner(2).zip(kind).or_else(|| kind_asked(&all[..=at])) {
+                            show(&mut kinds, from, kind);
                         }
                         let is_awaited = owner(1) == Some("await");
                         if let Some(kind) = kind_of_use(&all[at..], is_awaited).filter(|_| !is_mark(1, '.')) {
-                            kinds.entry(name.clone()).or_insert(kind);
+                            show(&mut kinds, name, kind);
                         }
                         if let Ok(number) = name.replace('_', "").parse::<i64>() {
                             // Of a decimal fraction each half is a word.
@@ -286,6 +288,35 @@ fn taken_apart(words: &[Word]) -> Vec<(String, Vec<String>)> {
     all
 }
 
+/// Notes that a name is of a kind. Code may take lists and dictionaries.
+fn show(kinds: &mut HashMap<String, Kind>, name: &str, kind: Kind) {
+    match kinds.get_mut(name) {
+        None => drop(kinds.insert(name.to_owned(), kind)),
+        Some(known) => {
+            let both = (&*known, &kind);
+            if matches!(both, (Kind::List(_), Kind::Dict(..)) | (Kind::Dict(..), Kind::List(_))) {
+                *known = Kind::Either(Box::new(std::mem::take(known)), Box::new(kind));
+            }
+        }
+    }
+}
+
+/// The name that words end with a question about, and the kind that is asked for: `isinstance(a, dict)`,
+/// `Array.isArray(a)`, `Object.entries(a)`.
+fn kind_asked(words: &[Word]) -> Option<(&str, Kind)> {
+    let [.., first, mark, middle, _, last] = words else { return None };
+    let (first, middle, last) = (first.name()?, middle.name()?, last.name()?);
+    let dict = Kind::Dict(Box::new(Kind::Text), Box::new(Kind::Int));
+    let list = Kind::List(Box::new(Kind::Int));
+    match (first, middle, last) {
+        ("isinstance", of, "dict") if mark.is('(') => Some((of, dict)),
+        ("isinstance", of, "list") if mark.is('(') => Some((of, list)),
+        ("Object", "entries" | "keys" | "values", of) if mark.is('.') => Some((of, dict)),
+        ("Array", "isArray", of) if mark.is('.') => Some((of, list)),
+        _ => None,
+    }
+}
+
 /// The kind of the name that words begin with: it is divided, and by no part of a path, or called without
 /// arguments.
 fn kind_of_use(words: &[Word], is_awaited: bool) -> Option<Kind> {
@@ -389,6 +420,11 @@ mod tests {
             let all = values(language, &[body], "full", Kind::Int, true);
             assert!(all.contains(&value.to_owned()), "{body}: {all:?}");
         }
+        let clone = "  if (typeof v !== 'object') return v;\n  if (Array.isArray(v)) return v.map(f);\n  return Object.keys(v);\n";
+        let all = values(Language::JavaScript, &[clone], "v", Kind::Int, true);
+        assert_eq!(all[..2], ["[]", "{}"]);
+        let all = values(Language::Python, &["    return isinstance(v, dict) and v\n"], "v", Kind::Int, true);
+        assert_eq!(all[0], "{}");
         let more = ["a.split()", "b.strip()"].map(|body| Literals::of(Language::Python, &[body]));
         assert!(more[0].has_more_than(&more[1]) && !more[0].has_more_than(&more[0]));
         let retry = ["  try { return await fn(); } catch (e) { again = true; }\n"];
