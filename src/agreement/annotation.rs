@@ -240,8 +240,8 @@ impl Types<'_> {
         }
     }
 
-    /// Parameters with an object in the place of a type parameter that others are keys of: `<T, K extends keyof
-    /// T>`. The text before them ends with the type parameters.
+    /// Parameters with an object in the place of a type parameter that others are keys of:
+    /// `<T, K extends keyof T>`. The text before them ends with the type parameters.
     pub fn bound(self, before: &str, parameters: &str) -> String {
         let inside = before.trim_end().strip_suffix('>').and_then(|text| Some(&text[opened(text)? + 1..]));
         let Some(inside) = inside.filter(|_| self.language == Language::TypeScript) else {

@@ -83,8 +83,9 @@ pub fn arguments(parameters: &[Parameter], number: usize, usual: Option<usize>) 
 /// Values that come once more.
 const TURNS_MORE: usize = 2;
 
-/// Arguments of call number `number` in which each parameter has a value that was told, if it has any: the first
-/// of each with the first of the others, then further ones. `None` if no parameter has any, or after the last.
+/// Arguments of call number `number` in which each parameter has a value that was told, if it has any: the
+/// first of each with the first of the others, then further ones. `None` if no parameter has any, or after the
+/// last.
 pub fn told_arguments(parameters: &[Parameter], number: usize) -> Option<Vec<Argument>> {
     let told = |parameter: &Parameter| if let Kind::Told(all, _) = &parameter.kind { all.len() } else { 0 };
     let is_given =
@@ -220,9 +221,12 @@ impl Kind {
             list(list(Self::Int))
         } else if ends(&["words", "strings", "names", "lines", "texts", "sentences", "tokens"]) || has(&["strs"]) {
             list(Self::Text)
-        } else if ends(&["text", "string", "word", "name", "sentence", "char", "message", "path", "line", "title"])
-            || has(&["s", "t", "str", "txt", "c", "ch", "letter", "pattern", "prefix", "suffix", "sep", "key", "date"])
-        {
+        } else if ends(&[
+            "text", "string", "word", "name", "sentence", "char", "message", "path", "line", "title", "mail", "url",
+            "version", "label", "category", "description", "address", "city", "country",
+        ]) || has(&[
+            "s", "t", "str", "txt", "c", "ch", "letter", "pattern", "prefix", "suffix", "sep", "key", "date",
+        ]) {
             Self::Text
         } else if ends(&[
             "list", "array", "numbers", "nums", "values", "items", "elements", "iterable", "sequence", "collection",
@@ -331,8 +335,8 @@ fn gives(kind: &Kind, number: usize) -> Value {
     }
 }
 
-/// Objects of which each second one has a value of the one before it: that of the first field, then that of the
-/// next one. Sorting and grouping by one field show so.
+/// Objects of which each second one has a value of the one before it: that of the first field, then that of
+/// the next one. Sorting and grouping by one field show so.
 fn alike(mut objects: Vec<Value>) -> Vec<Value> {
     for pair in objects.chunks_exact_mut(2).enumerate() {
         if let (number, [Value::Dict(one), Value::Dict(other)]) = pair

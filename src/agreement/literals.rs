@@ -288,22 +288,38 @@ fn taken_apart(words: &[Word]) -> Vec<(String, Vec<String>)> {
     all
 }
 
-/// Notes that a name is of a kind. Code may take lists and dictionaries.
+/// Notes that a name is of a kind. Code may take lists, dictionaries and dates.
 fn show(kinds: &mut HashMap<String, Kind>, name: &str, kind: Kind) {
     match kinds.get_mut(name) {
         None => drop(kinds.insert(name.to_owned(), kind)),
-        Some(known) => {
-            let both = (&*known, &kind);
-            if matches!(both, (Kind::List(_), Kind::Dict(..)) | (Kind::Dict(..), Kind::List(_))) {
-                *known = Kind::Either(Box::new(std::mem::take(known)), Box::new(kind));
-            }
+        Some(known) if holds(known) && holds(&kind) && !has(known, &kind) => {
+            *known = Kind::Either(Box::new(std::mem::take(known)), Box::new(kind));
         }
+        Some(_) => {}
+    }
+}
+
+/// Returns true for kinds of values that code tells apart before it goes on.
+fn holds(kind: &Kind) -> bool {
+    matches!(kind, Kind::List(_) | Kind::Dict(..) | Kind::OneOf(_) | Kind::Either(..))
+}
+
+/// Returns true if a kind is like the other one, or one of two that are.
+fn has(known: &Kind, kind: &Kind) -> bool {
+    match known {
+        Kind::Either(one, other) => has(one, kind) || has(other, kind),
+        known => std::mem::discriminant(known) == std::mem::discriminant(kind),
     }
 }
 
 /// The name that words end with a question about, and the kind that is asked for: `isinstance(a, dict)`,
-/// `Array.isArray(a)`, `Object.entries(a)`.
+/// `Array.isArray(a)`, `Object.entries(a)`, `a instanceof Date`.
 fn kind_asked(words: &[Word]) -> Option<(&str, Kind)> {
+    if let [.., of, question, class] = words
+        && question.name() == Some("instanceof")
+    {
+        return of.name().zip((class.name() == Some("Date")).then(|| dates(Language::JavaScript)));
+    }
     let [.., first, mark, middle, _, last] = words else { return None };
     let (first, middle, last) = (first.name()?, middle.name()?, last.name()?);
     let dict = Kind::Dict(Box::new(Kind::Text), Box::new(Kind::Int));
@@ -423,6 +439,9 @@ mod tests {
         let clone = "  if (typeof v !== 'object') return v;\n  if (Array.isArray(v)) return v.map(f);\n  return Object.keys(v);\n";
         let all = values(Language::JavaScript, &[clone], "v", Kind::Int, true);
         assert_eq!(all[..2], ["[]", "{}"]);
+        let clone = format!("  if (v instanceof Date) return new Date(v);\n{clone}");
+        let all = values(Language::JavaScript, &[&clone], "v", Kind::Int, true);
+        assert!(all.contains(&"new Date(0)".to_owned()) && all.contains(&"[]".to_owned()), "{all:?}");
         let all = values(Language::Python, &["    return isinstance(v, dict) and v\n"], "v", Kind::Int, true);
         assert_eq!(all[0], "{}");
         let more = ["a.split()", "b.strip()"].map(|body| Literals::of(Language::Python, &[body]));

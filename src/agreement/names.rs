@@ -27,12 +27,27 @@ fn texts(head: &str, function: &str, parameter: &str) -> &'static [&'static str]
     FORMS.iter().find(is_it).map_or(&[], |(.., texts)| texts)
 }
 
-/// The values of a parameter that a function of this head takes, with texts of its form before others. `is_open`
-/// says that nothing tells the kind.
+/// The values of a parameter that a function of this head takes, with texts of its form before others.
+/// `is_open` says that nothing tells the kind.
 pub fn with_forms(head: &str, function: &str, parameter: Parameter, is_open: bool) -> Parameter {
     let texts = texts(head, function, &parameter.name);
-    let kind = if texts.is_empty() { parameter.kind } else { placed(parameter.kind, texts, is_open) };
+    let kind = of_fields(parameter.kind);
+    let kind = if texts.is_empty() { kind } else { placed(kind, texts, is_open) };
     Parameter { kind, ..parameter }
+}
+
+/// The kind with such texts in the fields of objects.
+fn of_fields(kind: Kind) -> Kind {
+    let within = |kind: Box<Kind>| Box::new(of_fields(*kind));
+    let all = |fields: Vec<Parameter>| fields.into_iter().map(|field| with_forms("", "", field, false)).collect();
+    match kind {
+        Kind::Fields(fields) => Kind::Fields(all(fields)),
+        Kind::New(callee, taken) => Kind::New(callee, all(taken)),
+        Kind::List(kind) => Kind::List(within(kind)),
+        Kind::Maybe(kind) => Kind::Maybe(within(kind)),
+        Kind::Either(one, other) => Kind::Either(within(one), within(other)),
+        kind => kind,
+    }
 }
 
 fn placed(kind: Kind, texts: &[&str], is_open: bool) -> Kind {
@@ -53,6 +68,8 @@ fn placed(kind: Kind, texts: &[&str], is_open: bool) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agreement::kind::Way;
+    use crate::language::Language;
 
     #[test]
     fn names_say_forms_of_texts() {
@@ -71,6 +88,10 @@ mod tests {
                 None => assert_eq!(found, kind, "{name}"),
             }
         }
+        let field = Parameter { name: "email".to_owned(), kind: Kind::Text, way: Way::Named, ..Parameter::default() };
+        let users = Kind::List(Box::new(Kind::Fields(vec![field])));
+        let users = with_forms("", "f", Parameter { kind: users, ..Parameter::default() }, false).kind.typical(1);
+        assert_eq!(users.written(Language::Python), "[{\"email\": \"First.Last+tag@Gmail.com\"}]");
         let emails = Parameter { name: "emails".to_owned(), kind: list(), ..Parameter::default() };
         let all = with_forms("", "f", emails, false).kind.typical(1);
         assert_eq!(all, Value::List(vec![Value::Text("First.Last+tag@Gmail.com".to_owned())]));

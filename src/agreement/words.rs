@@ -45,7 +45,7 @@ impl Words {
         Self { language, all: Vec::new() }
     }
 
-    /// A kind with the values of the words before its own. `is_open` says that nothing but a name tells the kind.
+    /// A kind with the values of the words before its own. `is_open` says that only a name tells the kind.
     pub fn told(&self, kind: Kind, is_open: bool) -> Kind {
         let of = |word: &Word| {
             let fitting = self.values(word, &kind);
