@@ -125,7 +125,9 @@ impl Literals {
             for (body, text) in bodies.iter().enumerate() {
                 for (from, names) in taken_apart(&words(language, text)) {
                     let known = fields.entry(from).or_default();
-                    names.into_iter().for_each(|name| known.add(body, name));
+                    for name in names {
+                        known.add(body, name);
+                    }
                 }
             }
         }
@@ -157,13 +159,12 @@ impl Literals {
         let shown = self.kinds.get(&parameter.name).filter(|_| is_open && !matches!(parameter.kind, Kind::Path(_)));
         let kind = shown.unwrap_or(&parameter.kind).clone();
         let compared = self.compared.get(&parameter.name).filter(|_| matches!(kind, Kind::Text | Kind::Path(_)));
-        let kind = match compared {
-            Some(texts) => kind.told(texts.iter().take(2 * MOST).cloned().map(Value::Text).collect()),
-            None => {
-                // A method of lists says nothing of their elements.
-                let is_open = is_guessed && shown.is_none_or(|kind| *kind != Kind::Text);
-                self.kind(kind, own.map(|fields| (parameter.name.as_str(), fields.as_slice())), is_open)
-            }
+        let kind = if let Some(texts) = compared {
+            kind.told(texts.iter().take(2 * MOST).cloned().map(Value::Text).collect())
+        } else {
+            // A method of lists says nothing of their elements.
+            let is_open = is_guessed && shown.is_none_or(|kind| *kind != Kind::Text);
+            self.kind(kind, own.map(|fields| (parameter.name.as_str(), fields.as_slice())), is_open)
         };
         Parameter { kind, ..parameter }
     }

@@ -82,7 +82,7 @@ mod tests {
         let all: Vec<String> = (0..9)
             .map(|number| Nesting::Dicts.nested(open(), false).typical(number).written(Language::Python))
             .collect();
-        assert!(all.iter().any(|text| text.contains("{") && text.contains(": {\"") && text.contains("}}")), "{all:?}");
+        assert!(all.iter().any(|text| text.contains(": {\"") && text.contains("}}")), "{all:?}");
         assert!(all.iter().any(|text| text.matches(": {\"").count() > 1 && text.contains("}}}")), "{all:?}");
         let ints = Kind::List(Box::new(Kind::Int));
         assert_eq!(Nesting::Dicts.nested(ints.clone(), true), ints);

@@ -98,8 +98,9 @@ fn fits(value: &Value, kind: &Kind) -> bool {
         | (Value::Float(_), Kind::Float)
         | (Value::Text(_), Kind::Text)
         | (Value::Bool(_), Kind::Bool) => true,
-        (Value::List(values), Kind::List(kind)) | (Value::Set(values), Kind::Set(kind)) => all(values, kind),
-        (Value::Tuple(values), Kind::Row(kind)) => all(values, kind),
+        (Value::List(values), Kind::List(kind))
+        | (Value::Set(values), Kind::Set(kind))
+        | (Value::Tuple(values), Kind::Row(kind)) => all(values, kind),
         (Value::Tuple(values), Kind::Tuple(kinds)) => {
             values.len() == kinds.len() && values.iter().zip(kinds).all(|(value, kind)| fits(value, kind))
         }
