@@ -139,11 +139,11 @@ pub struct DisplayRow {
     pub take: usize,
     /// Columns in front of them; only rows that go on with a line have some.
     pub indent: usize,
-    /// What it stands for.
+    /// Its kind.
     pub mark: Mark,
 }
 
-/// What a row stands for.
+/// Kinds of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A part of its line.

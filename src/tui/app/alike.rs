@@ -1,4 +1,4 @@
-//! What a candidate has and the pick has not. Where not all bodies can be seen whole, the rest is folded.
+//! Differences of a candidate from the pick. Where not all bodies can be seen whole, the rest is folded.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

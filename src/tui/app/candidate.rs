@@ -58,7 +58,7 @@ pub struct Candidate {
     pub text: String,
     /// Its text, made safe to show.
     pub shown: String,
-    /// The same beside the text of the pick, once all have ended.
+    /// Its text beside that of the pick, once all have ended.
     pub alike: Option<Alike>,
     /// Columns of the longest line of `shown`, once it has ended.
     pub widest: usize,

@@ -347,8 +347,12 @@ impl State {
     /// Number of rows of a candidate's text in so many columns.
     fn height(&self, candidate: &Candidate, columns: usize, folded: bool) -> usize {
         let is_wrapped = self.wrap && candidate.widest > columns;
-        let is_plain = !is_wrapped && !(folded && candidate.alike.is_some());
-        if is_plain { candidate.shown.lines().count() } else { self.rows(candidate, columns, folded).len() }
+        let is_folded = folded && candidate.alike.is_some();
+        if is_wrapped || is_folded {
+            self.rows(candidate, columns, folded).len()
+        } else {
+            candidate.shown.lines().count()
+        }
     }
 
     /// The rows of a candidate's text in so many columns; `folded`: without what is as in the pick.
