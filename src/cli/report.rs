@@ -15,7 +15,8 @@ use crate::untrusted::{clean, clean_line, framed};
 pub fn table(report: &Report, sandbox: Option<&str>) -> String {
     let mut out = String::new();
     let agreement = counted(report);
-    let shared = Shared::of(report);
+    // Without tests a reason stands behind its candidate alone.
+    let shared = if sandbox.is_some() { Shared::of(report) } else { Shared(Vec::new()) };
     for &c in &report.summary.ranking {
         let candidate = &report.candidates[c];
         let mark = if report.picked == Some(c) { '>' } else { ' ' };
@@ -51,7 +52,7 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
         let line = format!("{mark} {:2}{tokens}{probability}  {}", label(c), notes.join("; "));
         let _ = writeln!(out, "{}", line.trim_end());
     }
-    for words in shared.0.iter().filter(|_| sandbox.is_some()) {
+    for words in &shared.0 {
         let _ = writeln!(out, "of each: {}", framed(words));
     }
     if let Some(agreement) = agreement.as_deref() {
@@ -221,6 +222,9 @@ mod tests {
         let said = table(&report, Some("sandboxed"));
         assert_eq!(said.matches(why).count(), 1, "{said}");
         assert!(said.contains("  NOT RUN\n") && said.contains(&format!("\nof each: {why}\n")), "{said}");
+        report.candidates.iter_mut().for_each(|c| c.is_broken = true);
+        assert_eq!(table(&report, None).matches(why).count(), 2, "without tests nothing is lost");
+        report.candidates.iter_mut().for_each(|c| c.is_broken = false);
         report.candidates[1].verdict = Verdict::not_run("a name is not defined");
         let said = table(&report, Some("sandboxed"));
         assert!(said.contains(&format!("NOT RUN: {why}\n")) && !said.contains("of each"), "{said}");

@@ -405,11 +405,9 @@ impl Task for Job {
     }
 
     fn untested(&self, candidate: usize, completion: &str, limits: Limits) -> Verdict {
-        let why = self.lacking(completion);
-        let plain = || why.as_deref().map_or_else(Verdict::no_tests, Verdict::not_run);
         let is_called = self.language().is_some_and(are_called);
-        self.called(candidate, completion, limits)
-            .map_or_else(plain, |trial| untested(&trial, why.as_deref(), is_called))
+        let of = |trial| untested(&trial, self.lacking(completion).as_deref(), is_called);
+        self.called(candidate, completion, limits).map_or_else(Verdict::no_tests, of)
     }
 
     fn is_cut_off(&self, reason: FinishReason, completion: &str) -> bool {

@@ -68,13 +68,13 @@ use crate::language::Language;
 pub use crate::sandbox::{Layer, Limits, Protection, Tier};
 use crate::sandbox::{Sandbox, VARIABLES};
 
-/// The verdict of a trial without tests: it has the marks of its program. `why` is a sentence on a name that the
-/// code lacks. Where it is not called either, that is a mark.
+/// The verdict of a trial without tests: it has the marks of its program. `why` is a sentence on a name that
+/// the code lacks. Where it is not called either, that is a mark.
 pub fn untested(trial: &Trial, why: Option<&str>, is_called: bool) -> Verdict {
     let marks = marks::of(trial);
     match why {
         Some(why) if is_called => Verdict::not_run(why).marked(&marks),
-        Some(why) => Verdict::no_tests().marked(&marks).doubted(why),
+        Some(why) => Verdict::no_tests().marked(&marks).with_marks(&[why.to_owned()]),
         None => Verdict::no_tests().marked(&marks),
     }
 }

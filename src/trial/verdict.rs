@@ -11,7 +11,7 @@ use crate::untrusted::{clean, clean_line};
 /// Most columns of a message.
 pub(super) const COLUMNS: usize = 400;
 /// The message of a candidate that has no tests, of which nothing else is known.
-pub(super) const NO_TESTS: &str = "no tests";
+const NO_TESTS: &str = "no tests";
 /// Messages of programs that look for another machine, in lower case.
 const LOOKUPS: &[&str] = &[
     "failure in name resolution", "getaddrinfo e", "no such host", "failed to lookup address",
@@ -225,22 +225,19 @@ impl Verdict {
         self
     }
 
-    /// Marks what no test judges, with a sentence.
+    /// Adds marks before the others, a sentence each.
     #[must_use]
-    pub(super) fn doubted(mut self, why: &str) -> Self {
-        self.assurance.marks.insert(0, clean_line(why, COLUMNS));
+    pub(super) fn with_marks(mut self, sentences: &[String]) -> Self {
+        let sentences = sentences.iter().map(|sentence| clean_line(sentence, COLUMNS));
+        self.assurance.marks.splice(0..0, sentences).for_each(drop);
+        self.assurance.marks.truncate(MOST_MARKS);
         self
     }
 
     /// Marks a pass with other tests that do not confirm it, a sentence each.
     #[must_use]
-    pub(super) fn despite(mut self, others: &[String]) -> Self {
-        if self.has_passed() {
-            let others = others.iter().map(|other| clean_line(other, COLUMNS));
-            self.assurance.marks.splice(0..0, others).for_each(drop);
-            self.assurance.marks.truncate(MOST_MARKS);
-        }
-        self
+    pub(super) fn despite(self, others: &[String]) -> Self {
+        if self.has_passed() { self.with_marks(others) } else { self }
     }
 
     /// Names the runner of the tests.

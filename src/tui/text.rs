@@ -143,6 +143,13 @@ pub struct DisplayRow {
     pub mark: Mark,
 }
 
+impl DisplayRow {
+    /// A line from its beginning on.
+    pub fn whole(line: usize) -> Self {
+        Self { line, skip: 0, take: usize::MAX, indent: 0, mark: Mark::Text }
+    }
+}
+
 /// Kinds of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
@@ -169,7 +176,7 @@ pub fn common_indent(text: &str) -> usize {
 pub fn rows(text: &str, columns: usize, wrap: bool, skip: usize) -> Vec<DisplayRow> {
     let mut rows = Vec::new();
     for (line, content) in text.lines().enumerate() {
-        let whole = DisplayRow { line, skip, take: usize::MAX, indent: 0, mark: Mark::Text };
+        let whole = DisplayRow { skip, ..DisplayRow::whole(line) };
         if !wrap || columns == 0 {
             rows.push(whole);
             continue;

@@ -157,7 +157,9 @@ impl State {
         let ranking = summary.ranking.clone();
         // Examples may have been added to the text since.
         let renewed = (self.tasks > 0).then(|| self.task.prompt_now(&rounds.source.window())).flatten();
-        self.first.prompt = renewed.unwrap_or_else(|| self.first.prompt.clone());
+        if let Some(prompt) = renewed {
+            self.first.prompt = prompt;
+        }
         let first = (&self.first, n);
         let requests = rounds::requests(first, self.round + 1, &rounds, &*self.task, &self.candidates, &ranking);
         self.round += 1;

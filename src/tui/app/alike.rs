@@ -63,16 +63,17 @@ impl Alike {
     /// The rows of the text, the equal ones folded.
     pub fn fold(&self, rows: &[DisplayRow]) -> Vec<DisplayRow> {
         let mut folded = Vec::new();
-        let whole = |line| DisplayRow { line, skip: 0, take: usize::MAX, indent: 0, mark: Mark::Text };
         for part in &self.parts {
             match part {
                 Part::Same(lines) if lines.len() >= FEW => {
-                    folded.push(DisplayRow { mark: Mark::Same(lines.len()), ..whole(lines.start) });
+                    folded.push(DisplayRow { mark: Mark::Same(lines.len()), ..DisplayRow::whole(lines.start) });
                 }
                 Part::Own(lines) | Part::Same(lines) => {
                     folded.extend(rows.iter().filter(|row| lines.contains(&row.line)));
                 }
-                Part::Gone(before, lines) => folded.push(DisplayRow { mark: Mark::Gone(*lines), ..whole(*before) }),
+                Part::Gone(before, lines) => {
+                    folded.push(DisplayRow { mark: Mark::Gone(*lines), ..DisplayRow::whole(*before) });
+                }
             }
         }
         folded

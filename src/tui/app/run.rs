@@ -199,8 +199,10 @@ impl Run {
 
     /// The focus goes along unless the user has moved it.
     pub fn picked(&mut self, pick: Option<usize>) {
-        self.pick = pick.filter(|&c| c < self.candidates.len());
-        self.liken();
+        let before = std::mem::replace(&mut self.pick, pick.filter(|&c| c < self.candidates.len()));
+        if self.pick != before {
+            self.liken();
+        }
         if let Some(pick) = self.pick.filter(|_| !self.moved) {
             self.focus = pick;
         }

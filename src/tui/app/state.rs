@@ -336,7 +336,8 @@ impl State {
             Layout { folded, ..arrange(width, height, wants, &Measure { code: &code, note: &note }) }
         };
         let layout = arranged(false);
-        let may_fold = self.arrangement == Arrangement::Fit && self.search.is_none();
+        let differs = |run: &Run| run.candidates.iter().any(|candidate| candidate.alike.is_some());
+        let may_fold = self.arrangement == Arrangement::Fit && self.search.is_none() && run.is_some_and(differs);
         if !may_fold || layout.is_whole(shown.len()) {
             return layout;
         }
@@ -362,7 +363,10 @@ impl State {
         let common = text::common_indent(&candidate.shown);
         let skip = if self.zoom { 0 } else { target.map_or(common, |target| target.indent.min(common)) };
         let rows = text::rows(&candidate.shown, columns, self.wrap, skip);
-        candidate.alike.as_ref().filter(|_| folded).map_or(rows.clone(), |alike| alike.fold(&rows))
+        match candidate.alike.as_ref().filter(|_| folded) {
+            Some(alike) => alike.fold(&rows),
+            None => rows,
+        }
     }
 
     /// Why the tests of a candidate did not pass, or what is marked in one that passed.

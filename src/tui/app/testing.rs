@@ -120,7 +120,8 @@ pub(super) fn take_stub(state: &mut State) -> Vec<Effect> {
     effects
 }
 
-/// The prompt is left. Where only examples of the docstring were typed, candidates stay, and are tested by them.
+/// The prompt is left. Where only examples of the docstring were typed, candidates stay, and are tested by
+/// them.
 pub(super) fn prompt_left(state: &mut State) -> Vec<Effect> {
     let goes_on = state.run.is_some() && !state.past.is_over() && !state.can_undo();
     let edited = state.job.edited(&state.draft.text()).ok().filter(|_| goes_on);

@@ -13,7 +13,7 @@ use crate::tui::app::candidate::Scroll;
 use crate::tui::app::compare::{Comparison, Line, Side};
 use crate::tui::app::diff::Against;
 use crate::tui::highlight::Of;
-use crate::tui::text::{self, DisplayRow, Mark};
+use crate::tui::text::{self, DisplayRow};
 use crate::tui::theme::Role;
 
 /// A row on the screen: parts of one line, or of two side by side.
@@ -92,7 +92,7 @@ fn rows(comparison: &Comparison, sides: [Rect; 2], split: bool, wrap: bool) -> V
     let parts = |at: usize, side: usize| -> Vec<(usize, DisplayRow)> {
         let columns = usize::from(sides[side].width.saturating_sub(2));
         let rows = text::rows(&comparison.lines[at].text, columns, wrap, 0);
-        let empty = DisplayRow { line: 0, skip: 0, take: usize::MAX, indent: 0, mark: Mark::Text };
+        let empty = DisplayRow::whole(0);
         let rows = if rows.is_empty() { vec![empty] } else { rows };
         rows.into_iter().map(|row| (at, row)).collect()
     };

@@ -101,7 +101,7 @@ def at_home(text):
 def whole(value):
     """The text of a value, however long a number is."""
     try:
-        return at_home(repr(value))
+        return repr(value)
     except ValueError:
         if not isinstance(value, int):
             raise
@@ -111,7 +111,7 @@ def whole(value):
 def seen(value, depth=0):
     """Words for a value: an object without words of its own by what it holds."""
     try:
-        text = whole(value)
+        text = at_home(whole(value))
         fields = fields_of(value) if " at 0x" in text and depth < 3 else None
         if fields is None or hasattr(value, "__next__") or callable(value):
             return shorten(text, 200)
@@ -270,7 +270,7 @@ def call(space, item):
         except Exception:
             pass
     # Examples can state what is short and has no place in memory in it.
-    is_plain = len(text) <= 150 and "\n" not in text and NAMED not in text and " at 0x" not in text and not (changes or files or sink.text)
+    is_plain = len(text) <= 150 and "\n" not in text and HOME not in text and " at 0x" not in text and not (changes or files or sink.text)
     return "returned", key, shown, right, text if is_plain else None
 
 
