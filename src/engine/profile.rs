@@ -28,10 +28,14 @@ pub struct Profile {
     pub survival: Vec<f64>,
     /// Best draft length by number of live candidates.
     pub table: BTreeMap<usize, usize>,
+    /// Middle ratio of the second shortest to the shortest time that passes of the main model of one size
+    /// took; 0 where nothing was repeated.
+    #[serde(skip)]
+    pub spread: f64,
 }
 
 /// Rows measured of the main model, the most telling first.
-const MAIN_ROWS: [usize; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 3, 6, 12, 24, 48, 96, 192, 256];
+const MAIN_ROWS: [usize; 16] = [1, 8, 4, 16, 32, 2, 64, 128, 3, 6, 12, 24, 48, 96, 192, 256];
 /// Rows measured of the drafter: one per candidate.
 pub const DRAFT_ROWS: [usize; 7] = [1, 8, 2, 4, 16, 32, 64];
 /// Numbers of candidates in the table.
@@ -48,6 +52,9 @@ const SAMPLE_PROMPTS: [&str; 3] = [
 const USUAL_SHARE: f64 = 0.7;
 
 impl Profile {
+    /// Largest spread of a machine that does little else.
+    const STEADY: f64 = 1.15;
+
     /// The curves.
     pub fn costs(&self) -> Costs {
         let curve = |points: &[(usize, f64)]| CostCurve::new(points.iter().copied());
@@ -67,9 +74,17 @@ impl Profile {
         (!self.survival.is_empty()).then(|| accepted / judged)
     }
 
+    /// The machine was free enough for the times to hold at other times: repeats took as long.
+    pub fn is_steady(&self) -> bool {
+        (1.0..Self::STEADY).contains(&self.spread)
+    }
+
     /// The values could have been measured: those of a file may be anything.
     pub fn is_sound(&self) -> bool {
-        let times = |points: &[(usize, f64)]| points.iter().all(|&(rows, ms)| rows > 0 && ms.is_finite() && ms > 0.0);
+        let times = |points: &[(usize, f64)]| {
+            points.iter().all(|&(rows, ms)| rows > 0 && ms.is_finite() && ms > 0.0)
+                && points.is_sorted_by(|a, b| a.0 < b.0)
+        };
         !self.main.is_empty()
             && times(&self.main)
             && times(&self.draft)
@@ -107,10 +122,10 @@ impl Engine {
     pub fn measure(&mut self, budget: Duration) -> Result<Profile, EngineError> {
         let start = Instant::now();
         let text = self.tokenizer().encode(SAMPLE_PROMPTS[1]).ok().filter(|text| !text.is_empty()).unwrap_or(vec![0]);
-        let (main, _) = curve(self.main_network(), Pass::Main, &MAIN_ROWS, &text, budget / 2)?;
-        let mut profile = Profile { main, ..Profile::default() };
+        let Times { points, spread, .. } = curve(self.main_network(), Pass::Main, &MAIN_ROWS, &text, budget / 2)?;
+        let mut profile = Profile { main: points, spread, ..Profile::default() };
         if let (Some(drafter), main) = self.pair() {
-            (profile.draft, profile.read) = drafter.measure(main, &text, budget / 4)?;
+            Times { points: profile.draft, read: profile.read, .. } = drafter.measure(main, &text, budget / 4)?;
             profile.survival = self.sample(budget.saturating_sub(start.elapsed()))?;
         }
         profile.tabulate();
@@ -163,8 +178,16 @@ pub enum Pass {
     },
 }
 
-/// Milliseconds of passes by rows, and of a row that is only read.
-pub type Times = (Vec<(usize, f64)>, f64);
+/// Times of passes.
+#[derive(Clone, Debug, Default)]
+pub struct Times {
+    /// Rows and ms, in ascending order of rows.
+    pub points: Vec<(usize, f64)>,
+    /// Ms of a row that is only read.
+    pub read: f64,
+    /// As [`Profile::spread`].
+    pub spread: f64,
+}
 
 /// Times of passes of `network` by rows of `text`, in about `budget`. Every size is timed a few times, with
 /// the other sizes in between. `sizes` has the most telling first; the last are left out when time runs
@@ -182,7 +205,13 @@ pub fn curve(
     let room = Passes::BEFORE.min(network.context() / 2).max(Passes::SLAB);
     let prompt = network.open(room)?;
     let mut passes = Passes { network, pass, tokens: &tokens, before: 0, prompt, forks: Vec::new() };
-    let times = passes.begin(room, widest, budget / 8).and_then(|read| Ok((passes.measure(sizes, budget)?, read)));
+    let times = passes.begin(room, widest, budget / 8).and_then(|read| {
+        let times = passes.measure(sizes, budget)?;
+        let spread = spread(times.values());
+        let mut points: Vec<(usize, f64)> = times.into_iter().map(|(rows, all)| (rows, usual(all))).collect();
+        straighten(&mut points);
+        Ok(Times { points, read, spread })
+    });
     let Passes { network, forks, .. } = passes;
     forks.into_iter().chain([prompt]).for_each(|seq| network.close(seq));
     times
@@ -192,6 +221,19 @@ pub fn curve(
 fn usual(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
     all[(all.len() - 1) / 4]
+}
+
+/// Middle ratio of the second shortest to the shortest of the times of a size, of sizes with two or more; 0
+/// without any.
+fn spread<'a>(sizes: impl Iterator<Item = &'a Vec<f64>>) -> f64 {
+    let ratio = |all: &Vec<f64>| {
+        let mut all = all.clone();
+        all.sort_by(f64::total_cmp);
+        (all.len() > 1).then(|| all[1] / all[0])
+    };
+    let mut ratios: Vec<f64> = sizes.filter_map(ratio).collect();
+    ratios.sort_by(f64::total_cmp);
+    ratios.get(ratios.len() / 2).copied().unwrap_or_default()
 }
 
 /// Sequences to time passes with.
@@ -211,8 +253,9 @@ impl Passes<'_> {
     const SLAB: usize = 8;
     /// Candidates that the rows of a pass of the main model are spread over.
     const CANDIDATES: usize = 16;
-    /// Sizes measured whatever it takes.
+    /// Sizes measured whatever it takes, and how often.
     const LEAST_SIZES: usize = 2;
+    const LEAST_ROUNDS: usize = 2;
     const ROUNDS: usize = 5;
     const QUICK_MS: f64 = 5.0;
 
@@ -241,14 +284,15 @@ impl Passes<'_> {
         self.time(1).map(|_| read)
     }
 
-    fn measure(&mut self, sizes: &[usize], budget: Duration) -> Result<Vec<(usize, f64)>, BackendError> {
+    /// Ms of every pass, by rows.
+    fn measure(&mut self, sizes: &[usize], budget: Duration) -> Result<BTreeMap<usize, Vec<f64>>, BackendError> {
         let start = Instant::now();
         let mut points: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for round in 0..Self::ROUNDS {
             for (i, &rows) in sizes.iter().enumerate() {
                 // Half of the time is for seeing sizes at all, the rest for seeing them again.
                 let late = start.elapsed() > if round == 0 { budget / 2 } else { budget };
-                if late && (round > 0 || i >= Self::LEAST_SIZES) {
+                if late && (round >= Self::LEAST_ROUNDS || i >= Self::LEAST_SIZES) {
                     break;
                 }
                 if round > 0 && !points.contains_key(&rows) {
@@ -262,8 +306,6 @@ impl Passes<'_> {
                 points.entry(rows).or_default().push(ms);
             }
         }
-        let mut points: Vec<(usize, f64)> = points.into_iter().map(|(rows, all)| (rows, usual(all))).collect();
-        straighten(&mut points);
         Ok(points)
     }
 
@@ -303,7 +345,7 @@ mod tests {
         // Memory-bound up to 16 rows, then every row costs.
         let main = vec![(1, 10.0), (16, 12.0), (64, 48.0), (256, 192.0)];
         let survival = (1..=8).map(|j| 0.8f64.powi(j)).collect();
-        Profile { main, draft: vec![(1, 1.0), (64, 4.0)], read: 0.1, survival, table: BTreeMap::new() }
+        Profile { main, draft: vec![(1, 1.0), (64, 4.0)], read: 0.1, survival, ..Profile::default() }
     }
 
     #[test]
@@ -323,6 +365,18 @@ mod tests {
     }
 
     #[test]
+    fn times_that_do_not_repeat_are_not_steady() {
+        let steady = |times: &[&[f64]]| {
+            let times: Vec<Vec<f64>> = times.iter().map(|all| all.to_vec()).collect();
+            Profile { spread: spread(times.iter()), ..profile() }.is_steady()
+        };
+        assert!(steady(&[&[40.0, 39.0], &[63.0, 90.0, 62.0], &[110.0]]));
+        assert!(steady(&[&[40.0, 39.0], &[47.0, 70.0], &[62.0, 63.0]]), "one was interrupted");
+        assert!(!steady(&[&[161.0, 90.0], &[63.0, 120.0], &[110.0, 112.0]]));
+        assert!(!steady(&[&[161.0], &[163.0]]) && !steady(&[]), "nothing was repeated");
+    }
+
+    #[test]
     fn the_share_is_of_tokens_that_were_looked_at() {
         assert!((profile().share().unwrap() - 0.8).abs() < 1e-9);
         assert_eq!(Profile::default().share(), None);
@@ -334,6 +388,7 @@ mod tests {
         assert!(!Profile::default().is_sound());
         assert!(!Profile { main: vec![(1, f64::NAN)], ..profile() }.is_sound());
         assert!(!Profile { draft: vec![(0, 1.0)], ..profile() }.is_sound());
+        assert!(!Profile { main: vec![(2, 1.0), (1, 1.0)], ..profile() }.is_sound());
         assert!(!Profile { read: f64::NAN, ..profile() }.is_sound());
         assert!(!Profile { survival: vec![7.0], ..profile() }.is_sound());
         assert!(!Profile { table: [(1, 9999)].into(), ..profile() }.is_sound());

@@ -142,7 +142,7 @@ impl LocalSource {
         let Loaded { mut engine, info, profile: file, .. } = load(models, &backend::choices(models.load.device), None)?;
         let profile = engine.measure(budget)?;
         if let Some(file) = file {
-            file.write(&profile);
+            file.keep(&profile);
         }
         Ok((info, profile))
     }
@@ -433,7 +433,7 @@ impl Serving {
         {
             let profile = file.read().or_else(|| {
                 let measured = self.engine.measure(Self::PROFILE).ok()?;
-                file.write(&measured);
+                file.keep(&measured);
                 Some(measured)
             });
             // A pair that cannot be measured goes without drafts.

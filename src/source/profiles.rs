@@ -10,7 +10,7 @@ use crate::engine::Profile;
 use crate::files;
 
 /// Changes when older measurements would mislead.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The file of one pair, on one kind of device, with one number of threads.
 #[derive(Clone, Debug)]
@@ -38,8 +38,12 @@ impl ProfileFile {
         profile.is_sound().then_some(profile)
     }
 
-    /// Keeps it. What cannot be kept is measured again at the next start.
-    pub fn write(&self, profile: &Profile) {
+    /// Keeps it, unless other programs disturbed the measurements: later starts would draft where it does not
+    /// pay. What is not kept is measured again at the next start.
+    pub fn keep(&self, profile: &Profile) {
+        if !profile.is_steady() {
+            return;
+        }
         let write = |file: &mut File| file.write_all(&serde_json::to_vec_pretty(profile)?);
         let _ = files::replace(&self.path, |error| error, write);
     }
@@ -55,8 +59,9 @@ mod tests {
         let info = SourceInfo { model: "org/name".to_owned(), ..SourceInfo::default() };
         let file = |pair: &str| ProfileFile::new(&folder.path().join("profiles"), &info, &[pair.to_owned()]);
         let profile = Profile { main: vec![(1, 2.0)], ..Profile::default() };
-        assert_eq!(file("a").read(), None);
-        file("a").write(&profile);
+        file("a").keep(&Profile { spread: 1.6, ..profile.clone() });
+        assert_eq!(file("a").read(), None, "disturbed");
+        file("a").keep(&Profile { spread: 1.1, ..profile.clone() });
         assert_eq!(file("a").read(), Some(profile));
         assert_eq!(file("b").read(), None);
         for nonsense in ["", "{", "{\"main\":[[0,1]],\"draft\":[],\"read\":0,\"survival\":[],\"table\":{}}"] {

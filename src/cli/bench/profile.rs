@@ -73,6 +73,7 @@ mod tests {
             read: 0.25,
             survival: vec![0.8, 0.5],
             table: [(1, 4), (16, 0)].into(),
+            ..Profile::default()
         };
         let info = SourceInfo { model: "m".to_owned(), draft: "d".to_owned(), threads: 1, ..SourceInfo::default() };
         let text = text(&info, &profile);

@@ -313,6 +313,14 @@ mod tests {
     /// Pass times of the main model, ms of a pass of the drafter, share of accepted tokens.
     type Machine = (Points, f64, f64);
 
+    /// Numbers from 0 to 1.
+    fn draws(mut key: u64) -> impl FnMut() -> f64 {
+        move || {
+            key = key.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (key >> 11) as f64 / (1u64 << 53) as f64
+        }
+    }
+
     /// Time of 400 tokens of `live` candidates on a machine whose readings are noisy, relative to the time
     /// without drafts. `off` is the error, as a factor, of the measurements of rows beyond `live` and of the
     /// drafter.
@@ -322,11 +330,7 @@ mod tests {
         let measured = |rows| (rows, truth.main.ms(rows) * if rows > live { off } else { 1.0 });
         auto.costs.main = CostCurve::new([1, 2, 4, 8, 16, 32, 64, 128].map(measured));
         auto.costs.read = 0.02 * draft_ms;
-        let (mut total, mut written, mut lag, mut key) = (0.0, vec![0; live], vec![1; live], seed);
-        let mut draw = || {
-            key = u64::wrapping_mul(key, 6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (key >> 11) as f64 / (1u64 << 53) as f64
-        };
+        let (mut total, mut written, mut lag, mut draw) = (0.0, vec![0; live], vec![1; live], draws(seed));
         while written.iter().sum::<usize>() < 400 * live {
             let mut slots: Vec<Slot> = lag.iter().map(|&lag| slot(lag)).collect();
             let offers: Vec<Offer> = slots.iter().map(|slot| slot.offer).collect();
@@ -364,6 +368,46 @@ mod tests {
                     let time = of(off, None);
                     assert!(time < most.min(1.04), "machine {i}, {live} live, off {off}: {time:.3}, best {best:.3}");
                 }
+            }
+        }
+    }
+
+    /// Time of 60 tokens of `live` candidates with drafts of lookups for half of the steps, relative to the
+    /// time without, on a machine that was measured amiss.
+    fn simulate_lookup(main: Points, measured: Points, share: f64, live: usize, seed: u64) -> f64 {
+        let curve = |points: Points| CostCurve::new(points.iter().copied());
+        let (truth, costs) = (curve(main), Costs { main: curve(measured), ..Costs::default() });
+        let mut auto = Auto { costs, ..Auto::default() };
+        let evidence = Evidence::Match { length: 4, votes: Votes::One };
+        let (mut total, mut written, mut draw) = (0.0, vec![0; live], draws(seed));
+        while written.iter().sum::<usize>() < 60 * live {
+            let mut slots: Vec<Slot> = (0..live)
+                .map(|_| if draw() < 0.5 { Found { most: 16, evidence } } else { Found { most: 0, evidence } })
+                .map(|found| Slot { offer: Offer::free(found), left: 100 })
+                .collect();
+            let lengths = auto.choose(&mut slots, 0);
+            let rows = live + lengths.iter().sum::<usize>();
+            total += truth.ms(rows);
+            auto.stepped(rows, truth.ms(rows) * (0.85 + 0.3 * draw()));
+            for (written, &drafted) in written.iter_mut().zip(&lengths) {
+                let accepted = (0..drafted).take_while(|_| draw() < share).count();
+                auto.acceptance.observe(evidence, Outcome { drafted, accepted });
+                *written += accepted + 1;
+            }
+        }
+        total * live as f64 / (written.iter().sum::<usize>() as f64 * truth.ms(live))
+    }
+
+    /// Few sizes of passes, all measured while other programs had the processor: more rows seemed free.
+    #[test]
+    fn a_measurement_amiss_is_soon_corrected() {
+        const TRUE: Points = &[(1, 38.0), (2, 39.0), (4, 47.0), (8, 63.0), (16, 106.0), (32, 205.0)];
+        const FEW: Points = &[(1, 161.0), (2, 163.0), (4, 163.0)];
+        const FLAT: Points = &[(1, 150.0), (2, 152.0), (4, 153.0), (8, 153.0), (16, 160.0), (32, 220.0)];
+        for (measured, most) in [(TRUE, 1.03), (FEW, 1.03), (FLAT, 1.2)] {
+            for (share, live) in [0.1, 0.3, 0.6].into_iter().flat_map(|share| [1, 4, 8].map(|live| (share, live))) {
+                let time = (0..8).map(|seed| simulate_lookup(TRUE, measured, share, live, seed)).sum::<f64>() / 8.0;
+                assert!(time < most, "{} sizes, share {share}, {live} live: {time:.3}", measured.len());
             }
         }
     }

@@ -96,7 +96,8 @@ impl Drafter for HeadDrafter {
 
     fn measure(&mut self, main: &mut dyn Network, text: &[u32], budget: Duration) -> Result<Times, BackendError> {
         let rows = self.rows();
-        let (points, _) = profile::curve(main, profile::Pass::Head { rows }, &profile::DRAFT_ROWS, text, budget)?;
-        Ok((points.into_iter().map(|(candidates, ms)| (candidates * rows, ms)).collect(), 0.0))
+        let times = profile::curve(main, profile::Pass::Head { rows }, &profile::DRAFT_ROWS, text, budget)?;
+        let points = times.points.into_iter().map(|(candidates, ms)| (candidates * rows, ms)).collect();
+        Ok(Times { points, read: 0.0, ..times })
     }
 }
