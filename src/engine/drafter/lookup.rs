@@ -123,7 +123,11 @@ impl Texts {
         };
         if past {
             look(&self.own[me], true, false);
-            look(&self.prompt, false, false);
+            // A prompt that shows the code twice, quoted and begun, repeats itself where a candidate begins: what
+            // follows the quotation is its end.
+            if ask.tokens.len() > self.prompt_len {
+                look(&self.prompt, false, false);
+            }
             look(&self.reference, false, false);
         }
         if siblings {
@@ -238,6 +242,8 @@ impl Drafter for LookupDrafter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::{ChoiceRules, SeqId};
+    use crate::sampling::{Accept, Sampling};
 
     fn texts(all: &[&[u32]]) -> Vec<Ngrams> {
         let index = |tokens: &&[u32]| {
@@ -284,5 +290,25 @@ mod tests {
         assert_eq!(followed(&[a, b], 16), (vec![3, 4, 5], Some(sibling(Votes::Split))), "of equally many the first");
         // One text may say it several times.
         assert_eq!(followed(&[&[1, 2, 3, 1, 2, 3, 1, 2, 4]], 1), (vec![3], Some(sibling(Votes::Split))));
+    }
+
+    #[test]
+    fn the_end_of_the_prompt_is_no_place_before_a_candidate_has_begun() {
+        let mut drafter = LookupDrafter::new(LookupSettings::LOOKUP);
+        let sampling = Sampling::default();
+        let rules = ChoiceRules { sampling: &sampling, accept: Accept::default(), seed: 0, vocab: 9, alternatives: 0 };
+        let id = CandidateId { request: RequestId(0), index: 0 };
+        // Longer than what a candidate's own text begins with.
+        let prompt = [1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 1, 2];
+        let begun = [&prompt[..], &[3]].concat();
+        let offered = |drafter: &mut LookupDrafter, tokens: &[u32]| {
+            drafter.settle(id, tokens);
+            drafter.offer(&[Ask { id, seq: SeqId(0), tokens, room: 16, rules }])[0].most
+        };
+        drafter.begin(id.request, &Beginning { prompt: &prompt, reference: &[], n: 1, room: 64 });
+        assert_eq!(offered(&mut drafter, &prompt), 0);
+        assert!(offered(&mut drafter, &begun) > 0, "what it has written occurs there");
+        drafter.begin(id.request, &Beginning { prompt: &prompt, reference: &prompt, n: 1, room: 64 });
+        assert!(offered(&mut drafter, &prompt) > 0, "a reference is asked at once");
     }
 }

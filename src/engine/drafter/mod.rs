@@ -179,10 +179,10 @@ impl Votes {
     /// Share of accepted tokens that is believed, where that of one place is `share`.
     fn belief(self, share: f64) -> f64 {
         match self {
-            Self::Split => 0.5 * share,
+            Self::Split => 0.4 * share,
             Self::One => share,
-            Self::Two => 1.0 - 0.6 * (1.0 - share),
-            Self::Many => 1.0 - 0.4 * (1.0 - share),
+            Self::Two => 1.0 - 0.8 * (1.0 - share),
+            Self::Many => 1.0 - 0.7 * (1.0 - share),
         }
     }
 }
@@ -208,7 +208,7 @@ impl Evidence {
     /// more places agree, the surer: `docs/performance.md` has figures of a real model. Hopeful of models: that
     /// it is less, drafts show; that it is more, nothing would.
     pub fn belief(kind: usize) -> f64 {
-        const OF_MATCHES: [f64; Evidence::LENGTHS] = [0.2, 0.4, 0.6, 0.7, 0.75, 0.8, 0.84, 0.9];
+        const OF_MATCHES: [f64; Evidence::LENGTHS] = [0.2, 0.45, 0.5, 0.55, 0.7, 0.75, 0.8, 0.88];
         let Some(kind) = kind.checked_sub(1) else { return 0.8 };
         let (length, votes) = (kind / Votes::ALL.len() % Self::LENGTHS, Votes::ALL[kind % Votes::ALL.len()]);
         votes.belief(OF_MATCHES[length])
