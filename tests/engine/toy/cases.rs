@@ -70,6 +70,7 @@ pub fn profile() -> Profile {
         read: 0.0,
         survival: (1..=8).map(|j| 0.8f64.powi(j)).collect(),
         table: [(1, 7), (2, 5), (4, 4), (8, 3), (16, 2)].into(),
+        ..Profile::default()
     }
 }
 
