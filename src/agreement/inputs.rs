@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use super::annotation::Types;
 use super::calls::{Call, Called};
+use super::described::Described;
 use super::files::{is_path, with_files};
 use super::kind::{Kind, Parameter, Way, arguments, told_arguments};
 use super::literals::Literals;
@@ -53,6 +54,8 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
     };
     let literals = Literals::of(target.language, bodies);
     let nesting = Nesting::of(target.language, head, &called.name, bodies);
+    let described = Described::new(target.language, head, bodies);
+    let is_only = parameters.len() == 1;
     for (at, parameter) in parameters.iter_mut().enumerate() {
         let is_it = |place: usize, argument: &Argument| match &argument.name {
             Some(name) => *name == parameter.name,
@@ -68,7 +71,7 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
             // Each of `*numbers` is a number.
             Kind::List(kind) if parameter.way == Way::Rest => *kind,
             _ if is_path(&parameter.name) => Kind::Path(Vec::new()),
-            kind => kind,
+            kind => described.kind(&parameter.name, kind, is_only),
         };
         let is_guessed = known == Kind::Unknown;
         let known = if is_guessed { of_name() } else { known };
@@ -402,7 +405,7 @@ mod tests {
         assert!(all[0].starts_with("A().f(0") && all.iter().any(|input| input.contains(", \"")), "{all:?}");
         assert_eq!(of("def f():\n    pass\n", "f", &[]).unwrap(), ["f()"]);
         let all = of("def f(*xs: int, by):\n    pass\n", "f", &[]).unwrap();
-        assert!(all.contains(&"f(1, 2, 3, by=2)".to_owned()), "{all:?}");
+        assert!(all.contains(&"f(1, 2, 3, by=-1)".to_owned()), "{all:?}");
         assert_eq!(of("def f(*args):\n    pass\n", "f", &[]).unwrap()[1], "f(2)");
         let error = of("def f():\n    def g(x):\n        pass\n    return g\n", "f.g", &[]).unwrap_err();
         assert!(error.contains("f.g stands inside another function"), "{error}");

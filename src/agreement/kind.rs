@@ -67,6 +67,7 @@ pub fn arguments(parameters: &[Parameter], number: usize, usual: Option<usize>) 
         .iter()
         .enumerate()
         .filter(|(at, parameter)| !parameter.has_default || usual.is_some_and(|usual| *at < usual) || number % 4 == 2);
+    let mut elements = None;
     let each = taken.flat_map(|(at, parameter)| {
         // Values of several parameters go through their lists at different speeds.
         let turn = if at == 0 { number } else { number / (at + 1) + 2 * at + number * at };
@@ -74,10 +75,30 @@ pub fn arguments(parameters: &[Parameter], number: usize, usual: Option<usize>) 
             Way::Rest => parameter.kind.several(turn),
             Way::Placed | Way::Named => vec![parameter.kind.typical(turn)],
         };
+        let values = match (&values[..], elements) {
+            // Places and numbers of elements are mostly within.
+            ([Value::Int(number)], Some(count))
+                if parameter.kind == Kind::Int && at != 0 && !turn.is_multiple_of(3) =>
+            {
+                vec![Value::Int(1 + number.rem_euclid(count))]
+            }
+            _ => values,
+        };
+        elements = elements.or_else(|| values.iter().find_map(count_of));
         let name = (parameter.way == Way::Named).then(|| parameter.name.clone());
         values.into_iter().map(move |value| Argument { name: name.clone(), value })
     });
     each.collect()
+}
+
+/// Number of the elements of a value that has some.
+fn count_of(value: &Value) -> Option<i64> {
+    let count = match value {
+        Value::List(all) | Value::Tuple(all) => all.len(),
+        Value::Text(text) => text.chars().count(),
+        _ => 0,
+    };
+    i64::try_from(count).ok().filter(|&count| count > 0)
 }
 
 /// Values that come once more.
@@ -135,6 +156,7 @@ pub const PROMISE: &str = "Promise.resolve";
 /// Numbers: small, negative, the edges of digits, large.
 const INTS: &[i64] = &[
     0, 1, 2, 3, 10, -1, 7, 100, -5, 12, 4, 1000, 5, 9, 11, 6, 8, 16, 27, 99, 13, 64, 20, 36, 101, 15, 123, 21, 49, 30,
+    -2, -10, 14, 17, 25, 31, 18, 19, 24, 28, 22, 23, 29, 26, 73, 37, 121, 50, 365, 2024,
 ];
 const FLOATS: &[f64] = &[0.0, 1.0, 0.5, -1.5, 3.75, 2.0, 100.25, -0.1, 10.0, 1e6];
 /// Texts: empty, single, repeated, a palindrome, mixed case, digits, spaces, brackets, beyond ASCII, and in
@@ -307,10 +329,10 @@ impl Kind {
         }
     }
 
-    /// Values of a list: none, one, some, equal ones, falling, rising, negative ones, many.
+    /// Values of a list: none, one, some, equal ones, falling, rising, negative ones alone, many.
     fn several(&self, number: usize) -> Vec<Value> {
         let at = |places: &[usize]| places.iter().map(|&at| self.typical(at)).collect();
-        match number % 9 {
+        match number % 18 {
             0 => at(&[]),
             1 => at(&[2]),
             2 => at(&[1, 2, 3]),
@@ -319,7 +341,16 @@ impl Kind {
             5 => at(&[5, 1, 8, 3]),
             6 => at(&[0, 0]),
             7 => at(&[7, 1, 4, 1, 6, 9, 2, 3, 11, 5]),
-            _ => at(&[3, 6, 2]),
+            8 => at(&[3, 6, 2]),
+            9 => at(&[8, 5, 30]),
+            10 => at(&[1, 2, 3, 10, 12, 6, 9]),
+            11 => at(&[9, 2, 12, 0, 14, 3, 2, 1]),
+            12 => at(&[12]),
+            13 => at(&[6, 6, 10]),
+            14 => at(&[5, 4, 8, 1, 30, 13]),
+            15 => at(&[11, 7, 4, 2]),
+            16 => at(&[2, 3, 2, 3, 2]),
+            _ => at(&[15, 10, 16, 13, 2, 14, 12, 6]),
         }
     }
 }

@@ -351,6 +351,7 @@ fn kind_of_use(words: &[Word], is_awaited: bool) -> Option<Kind> {
 fn kind_of_method(language: Language, name: &str) -> Option<Kind> {
     let is_of_dict = OF_DICT.contains(&name) || language == Language::Python && OF_PYTHONS_DICT.contains(&name);
     match name {
+        "find" if language == Language::Python => Some(Kind::Text),
         _ if OF_TEXT.contains(&name) => Some(Kind::Text),
         _ if OF_LIST.contains(&name) => Some(Kind::List(Box::new(Kind::Int))),
         _ if is_of_dict => Some(Kind::Dict(Box::new(Kind::Text), Box::new(Kind::Int))),

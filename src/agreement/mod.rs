@@ -3,9 +3,9 @@
 //! It is evidence where there are no tests, and no verdict: most can be wrong.
 //!
 //! - Inputs (`inputs`): calls of the function in its documentation, in tests and in the code around it, with
-//!   changed values (`mutation`), and typical values by annotation (`annotation`) and name (`kind`, `names`), one
-//!   inside of the other (`nesting`), with files made for the call (`files`), values that documentation speaks of
-//!   (`words`) and that candidates compare with (`literals`). The same each time.
+//!   changed values (`mutation`), and typical values by annotation (`annotation`), name (`kind`, `names`) and
+//!   use (`described`), one inside of the other (`nesting`), with files made for the call (`files`), values that
+//!   documentation speaks of (`words`) and that candidates compare with (`literals`). The same each time.
 //! - Calls run in the sandbox, a process for each distinct candidate (`trial::Runner::observe`). What is
 //!   compared is the result with changed arguments and files, or the type of the error.
 //! - Votes (`vote`): for each input a candidate gets the number of candidates that do the same there. Equal
@@ -16,6 +16,7 @@
 
 mod annotation;
 mod calls;
+mod described;
 mod errors;
 mod files;
 mod form;

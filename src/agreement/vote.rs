@@ -26,7 +26,7 @@ pub struct Standing {
     pub returns: bool,
     /// True if each call raised an error that code raises where it is wrong, or is given what it is not for.
     pub is_at_fault: bool,
-    /// The sum over all inputs of the candidates that do the same there.
+    /// The sum over all inputs of the candidates that do the same there, those of usual inputs with more weight.
     pub votes: usize,
     /// The group of candidates that do the same everywhere.
     pub group: usize,
@@ -53,6 +53,11 @@ const FAULTS: &[&str] = &[
 /// Errors that no input is to blame for: names that nothing defines, and placeholders.
 const OF_CODE: &[&str] = &["NameError", "NotImplementedError", "ReferenceError", "UnboundLocalError"];
 
+/// The outcome that votes are counted by: nobody agrees on an error of the code.
+fn outcome_of(observed: &Observed) -> Option<(Effect, &str)> {
+    observed.outcome().filter(|(effect, key)| *effect != Effect::Raised || !OF_CODE.contains(key))
+}
+
 /// Returns true for code that cannot be loaded, or cannot be run.
 fn is_broken(witness: &Witness) -> bool {
     let mut told = witness.observed.iter().filter(|observed| observed.effect != Effect::Unknown).peekable();
@@ -69,13 +74,15 @@ fn is_on_purpose(observed: &Observed) -> bool {
     observed.effect == Effect::Raised && !FAULTS.contains(&observed.key.as_str())
 }
 
+/// Weight of an input on which half of the candidates or more return something; of others it is 1.
+const USUAL: usize = 4;
+
 /// Counts the votes on so many inputs: the standing of each witness. Pure.
 pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
     let any = |witness: &Witness, effect| witness.observed.iter().any(|observed| observed.effect == effect);
     // Where nobody returns anything the inputs do not suit the function, and say nothing of it.
     let is_told = witnesses.iter().any(|witness| any(witness, Effect::Returned));
-    let outcome =
-        |w: usize, input: usize| witnesses[w].observed.get(input).filter(|_| is_told).and_then(Observed::outcome);
+    let outcome = |w: usize, input: usize| witnesses[w].observed.get(input).filter(|_| is_told).and_then(outcome_of);
     let mut standings = vec![Standing::default(); witnesses.len()];
     // An input that suits none, such as one with a name that is not defined there, tells nothing.
     let mut counted = Vec::new();
@@ -87,9 +94,13 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
             }
         }
         counted.extend((!votes.is_empty()).then_some(input));
+        // On an input that most refuse they differ in ways that no caller sees.
+        let all: usize = votes.values().sum();
+        let returned = |(outcome, votes): (&(Effect, &str), &usize)| (outcome.0 == Effect::Returned).then_some(*votes);
+        let weight = if 2 * votes.iter().filter_map(returned).sum::<usize>() >= all { USUAL } else { 1 };
         for (w, standing) in standings.iter_mut().enumerate() {
             // A call without an outcome that can be compared agrees with nothing.
-            standing.votes += outcome(w, input).map_or(0, |outcome| votes[&outcome]);
+            standing.votes += weight * outcome(w, input).map_or(0, |outcome| votes[&outcome]);
         }
     }
     for (standing, witness) in standings.iter_mut().zip(witnesses) {
@@ -142,7 +153,7 @@ mod tests {
         let witnesses = [witness(2, "aab"), witness(1, "abb"), witness(3, "!!!"), witness(1, "a")];
         let standings = tally(&witnesses, 3);
         let votes: Vec<_> = standings.iter().map(|s| (s.votes, s.returns, s.group, s.agree)).collect();
-        assert_eq!(votes, [(4 + 2 + 3, true, 0, 2), (4 + 1 + 3, true, 1, 1), (9, false, 2, 3), (4, true, 3, 1)]);
+        assert_eq!(votes, [(36, true, 0, 2), (32, true, 1, 1), (36, false, 2, 3), (16, true, 3, 1)]);
         let input = Input { callee: "f".to_owned(), arguments: String::new(), ..Input::default() };
         assert_eq!(Agreement::of(vec![input; 3].into(), witnesses.to_vec()).differing(), [1, 0, 2]);
         assert!(standings[1].order() > standings[2].order(), "those that only raise do not win");
@@ -175,14 +186,48 @@ mod tests {
         assert!(!tally(&[witness(1, "??")], 2)[0].is_broken, "it may only be slow");
     }
 
+    /// Inputs that most refuse say less: two that sort are level with three that do not, but for inputs outside
+    /// of the list.
+    #[test]
+    fn refused_inputs_have_less_weight() {
+        // Each of the first refuses bad input in its own way, the last two alike.
+        let raises = |key: &str| Observed { effect: Effect::Raised, key: key.to_owned(), ..Observed::default() };
+        let with = |votes, outcomes: &str, error: &str| {
+            let mut witness = witness(votes, outcomes);
+            witness.observed.extend((0..6).map(|_| raises(error)));
+            witness
+        };
+        let witnesses = [
+            with(1, "aa", "ValueError"),
+            with(1, "aa", "KeyError"),
+            with(1, "aa", "OSError"),
+            with(2, "bb", "IndexError"),
+        ];
+        let standings = tally(&witnesses, 8);
+        assert!(standings[0].order() > standings[3].order(), "{standings:?}");
+    }
+
+    #[test]
+    fn nobody_agrees_on_an_error_of_the_code() {
+        let unfinished = |votes| {
+            let mut witness = witness(votes, "a!!");
+            for observed in &mut witness.observed[1..] {
+                observed.key = "NotImplementedError".to_owned();
+            }
+            witness
+        };
+        let standings = tally(&[unfinished(1), unfinished(1), witness(1, "abc")], 3);
+        assert!(standings[2].order() > standings[0].order() && standings[0].agree == 1, "{standings:?}");
+    }
+
     #[test]
     fn of_level_votes_the_larger_group_wins() {
         let all = [witness(1, "ax"), witness(2, "ay"), witness(1, "bx"), witness(1, "cx")];
         let standings = tally(&all, 2);
         let votes: Vec<_> = standings.iter().map(|s| (s.votes, s.agree)).collect();
-        assert_eq!(votes, [(6, 1), (5, 2), (4, 1), (4, 1)]);
+        assert_eq!(votes, [(24, 1), (20, 2), (16, 1), (16, 1)]);
         let level = tally(&[witness(1, "ax"), witness(2, "ay"), witness(1, "bx")], 2);
-        assert_eq!((level[0].votes, level[1].votes), (5, 5));
+        assert_eq!((level[0].votes, level[1].votes), (20, 20));
         assert!(level[1].order() > level[0].order());
     }
 
@@ -192,7 +237,7 @@ mod tests {
         let broken = of(&["##", "##", "ab", "!!"]);
         assert_eq!(
             broken.iter().map(|s| (s.is_broken, s.votes, s.agree)).collect::<Vec<_>>()[..3],
-            [(true, 0, 1), (true, 0, 1), (false, 2, 1)]
+            [(true, 0, 1), (true, 0, 1), (false, 8, 1)]
         );
         assert!(broken[3].order() > broken[0].order(), "one that raises is at least loaded");
         let raising = of(&["!!", "!!", "##"]);
@@ -204,14 +249,14 @@ mod tests {
     fn a_candidate_without_a_vote_is_counted_with_those_that_do_the_same() {
         let standings = tally(&[witness(2, "a"), witness(0, "a"), witness(1, "b"), witness(0, "c")], 1);
         let votes: Vec<_> = standings.iter().map(|s| (s.votes, s.group, s.agree)).collect();
-        assert_eq!(votes, [(2, 0, 2), (2, 0, 2), (1, 1, 1), (0, 2, 0)]);
+        assert_eq!(votes, [(8, 0, 2), (8, 0, 2), (4, 1, 1), (0, 2, 0)]);
     }
 
     #[test]
     fn calls_that_cannot_be_compared_agree_with_nothing() {
         let standings = tally(&[witness(1, "??"), witness(1, "??"), witness(1, "a?"), witness(1, "a?")], 2);
         let votes: Vec<_> = standings.iter().map(|s| (s.votes, s.group, s.agree)).collect();
-        assert_eq!(votes, [(0, 0, 1), (0, 1, 1), (2, 2, 2), (2, 2, 2)], "nobody is told on the second input");
+        assert_eq!(votes, [(0, 0, 1), (0, 1, 1), (8, 2, 2), (8, 2, 2)], "nobody is told on the second input");
         let other = tally(&[witness(1, "aa"), witness(1, "a?")], 2);
         assert_eq!((other[0].group, other[1].group), (0, 1));
     }
