@@ -64,6 +64,41 @@ fn tests_that_wait_for_an_answer_judge_it() {
     }
 }
 
+/// Tests of a further file that wait for ever with a candidate, and not without it: its pass is marked.
+#[test]
+fn further_tests_that_give_no_result_are_a_mark_of_a_pass() {
+    let head = "const { test } = require('node:test')\nconst assert = require('node:assert')\nconst { answer } = require('../answer')\n";
+    let shape = format!("{head}test('gives a number', () => {{ assert.equal(answer(() => {{}}), 1) }})\n");
+    let waits = format!(
+        "{head}test('calls back', (t, done) => {{\n  const timer = setInterval(() => {{}}, 1e6)\n  \
+        try {{ if (!answer(() => {{ clearInterval(timer); done() }})) throw 0 }} catch {{ clearInterval(timer); throw new Error('none') }}\n}})\n"
+    );
+    let code = "exports.answer = function answer (done) {\nBODY}\n";
+    let files = [
+        ("package.json", "{\"name\":\"answers\"}"),
+        ("answer.js", &*code.replace("BODY", "")),
+        ("test/shape.test.js", &*shape),
+        ("test/waits.test.js", &*waits),
+    ];
+    let place = Place::new(&files);
+    let Some(runner) = runner(Language::JavaScript) else { return };
+    let at = (Language::JavaScript, "answer.js", "test/shape.test.js");
+    let found =
+        ["test/shape.test.js", "test/waits.test.js"].map(|file| (place.tests("answer.js", file), file.to_owned()));
+    let with = |body: &str| {
+        let tests = Tests::FirstOf(found.to_vec());
+        let verdict = judged_by(&runner, &place, at, tests, &code.replace("BODY", body)).unwrap();
+        assert_eq!(verdict.status, Status::Passed, "{verdict:?}");
+        verdict.assurance.marks.join("; ")
+    };
+    let marks = with("  return 1\n");
+    assert!(
+        marks.starts_with("test/waits.test.js end without the candidate, and with it there is no result"),
+        "{marks}"
+    );
+    assert_eq!(with("  done()\n  return 1\n"), "");
+}
+
 #[test]
 fn tests_that_wait_for_a_thread_judge_it() {
     let tests = "import queue\nimport threading\n\nfrom answer import answer\n\n\ndef test_it():\n    out = queue.Queue()\n    threading.Thread(target=answer, args=(out,)).start()\n    assert out.get() == 201\n";
