@@ -245,7 +245,7 @@ impl Kind {
             list(Self::Text)
         } else if ends(&[
             "text", "string", "word", "name", "sentence", "char", "message", "path", "line", "title", "mail", "url",
-            "version", "label", "category", "description", "address", "city", "country",
+            "version", "label", "category", "description", "address", "city", "country", "status",
         ]) || has(&[
             "s", "t", "str", "txt", "c", "ch", "letter", "pattern", "prefix", "suffix", "sep", "key", "date",
         ]) {
@@ -259,7 +259,7 @@ impl Kind {
             Self::Dict(Box::new(Self::Text), Box::new(Self::Int))
         } else if ends(&["tuple", "tup"]) {
             Self::Tuple(vec![Self::Int, Self::Int, Self::Int])
-        } else if name.len() > 3 && name.ends_with('s') && !name.ends_with("ss") {
+        } else if name.len() > 3 && name.ends_with('s') && !ends(&["ss", "us", "is", "ias", "gas", "lens"]) {
             list(Self::Int)
         } else {
             Self::Int
@@ -391,8 +391,18 @@ mod tests {
         let list = |kind| Kind::List(Box::new(kind));
         assert_eq!(["pred", "map_func", "fn"].map(Kind::of_name), [Kind::Function, Kind::Function, Kind::Function]);
         assert_eq!(
-            ["s", "nums1", "words", "n", "is_on", "hasNames", "isle"].map(Kind::of_name),
-            [Kind::Text, list(Kind::Int), list(Kind::Text), Kind::Int, Kind::Bool, Kind::Bool, Kind::Int]
+            ["s", "nums1", "words", "n", "is_on", "hasNames", "isle", "status", "radius"].map(Kind::of_name),
+            [
+                Kind::Text,
+                list(Kind::Int),
+                list(Kind::Text),
+                Kind::Int,
+                Kind::Bool,
+                Kind::Bool,
+                Kind::Int,
+                Kind::Text,
+                Kind::Int,
+            ]
         );
     }
 

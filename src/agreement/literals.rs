@@ -68,7 +68,7 @@ impl Literals {
         for (body, text) in bodies.iter().enumerate() {
             let all = words(language, text);
             for (at, word) in all.iter().enumerate() {
-                let before = |back: usize| at.checked_sub(back).and_then(|at| all.get(at));
+                let before = |back: usize| before(&all, at, back);
                 let is_mark = |back, mark| before(back).is_some_and(|word: &Word| word.is(mark));
                 let owner = |back| before(back).and_then(Word::name);
                 match word {
@@ -88,7 +88,12 @@ impl Literals {
                         let before = (1..5).find(|&back| !is_mark(back, '=') && !is_mark(back, '!'));
                         // The name of a type is none of its values.
                         let before = before.filter(|back| *back > 2 && owner(back + 1) != Some("typeof"));
-                        if let Some(name) = before.and_then(owner) {
+                        // `row["name"] == "text"`
+                        let key =
+                            before.filter(|&back| is_mark(back, ']')).and_then(|back| self::before(&all, at, back + 1));
+                        let key =
+                            key.and_then(|word| if let Word::Text(key) = word { Some(key.as_str()) } else { None });
+                        if let Some(name) = key.or_else(|| before.and_then(owner)) {
                             show(&mut kinds, name, Kind::Text);
                             compared.entry(name.to_owned()).or_default().add(body, text.clone());
                         }
@@ -207,12 +212,12 @@ impl Literals {
         let is_value = |from: &&String| *from != name && !from.starts_with(char::is_uppercase);
         let mut all: Vec<&String> = self.fields.keys().filter(is_value).collect();
         all.sort_by_key(|from| (std::cmp::Reverse(self.fields[*from].len()), self.fields[*from].first(), *from));
-        all.first().map(|from| fields_of(&self.fields[*from]))
+        all.first().map(|from| self.fields_of(&self.fields[*from]))
     }
 
     /// Objects with these fields of a name. Lists in them have objects with the fields that others have.
     fn object(&self, name: &str, fields: &[String]) -> Kind {
-        let Kind::Fields(mut all) = fields_of(fields) else { return Kind::Unknown };
+        let Kind::Fields(mut all) = self.fields_of(fields) else { return Kind::Unknown };
         for field in &mut all {
             let is_list = |kind: &Kind| matches!(kind, Kind::List(_));
             let is_listed = is_list(&field.kind) || self.kinds.get(&field.name).is_some_and(is_list);
@@ -221,6 +226,16 @@ impl Literals {
             }
         }
         Kind::Fields(all)
+    }
+
+    /// Objects with these fields. One that is compared with texts has these.
+    fn fields_of(&self, names: &[String]) -> Kind {
+        let one = |name: &String| {
+            let texts = self.compared.get(name).into_iter().flatten().take(MOST).cloned().map(Value::Text).collect();
+            let kind = if self.compared.contains_key(name) { Kind::Text } else { Kind::of_name(name) };
+            Parameter { name: name.clone(), kind: kind.told(texts), way: Way::Named, ..Parameter::default() }
+        };
+        Kind::Fields(names.iter().map(one).collect())
     }
 
     /// Texts with the literals: marks between words and around them, words alone and before others.
@@ -287,6 +302,11 @@ fn taken_apart(words: &[Word]) -> Vec<(String, Vec<String>)> {
         }
     }
     all
+}
+
+/// The word so many before the one at `at`.
+fn before(all: &[Word], at: usize, back: usize) -> Option<&Word> {
+    at.checked_sub(back).and_then(|at| all.get(at))
 }
 
 /// Notes that a name is of a kind. Code may take lists, dictionaries and dates.
@@ -360,14 +380,6 @@ fn kind_of_method(language: Language, name: &str) -> Option<Kind> {
     }
 }
 
-fn fields_of(names: &[String]) -> Kind {
-    let one = |name: &String| {
-        let (name, kind) = (name.clone(), Kind::of_name(name));
-        Parameter { name, kind, way: Way::Named, ..Parameter::default() }
-    };
-    Kind::Fields(names.iter().map(one).collect())
-}
-
 /// Values with the bodies that they are in, in the order in which they were found.
 #[derive(Debug)]
 struct Counted<T>(Vec<(T, usize, usize)>);
@@ -415,6 +427,9 @@ mod tests {
         assert_eq!([&all[0], &all[2], &all[4], &all[6]], ["1024", "1023", "1025", "1536"]);
         let prime = values(Language::Python, &["    return n % 1000000007\n"], "n", Kind::Int, true);
         assert!(!prime.iter().any(|number| number.len() > 7), "calls would take too long: {prime:?}");
+        let paid = "    return [o for o in orders if o['status'] == 'paid']\n";
+        let all = values(Language::Python, &[paid], "orders", Kind::List(Box::default()), false);
+        assert!(all.iter().any(|orders| orders.contains("\"status\": \"paid\"")), "{all:?}");
         let all =
             values(Language::JavaScript, &["  if (m === 'GET' && p === \"/a\") return 1;\n"], "m", Kind::Text, true);
         assert!(all.contains(&"\"GET\"".to_owned()) && !all.contains(&"\"/a\"".to_owned()), "{all:?}");
