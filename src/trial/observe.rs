@@ -124,9 +124,24 @@ impl Observed {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
-    Call { at: usize, effect: Effect, key: String, shown: String, right: Option<bool>, value: Option<String> },
-    Unsteady { unsteady: usize },
-    Error { error: String },
+    Call {
+        at: usize,
+        effect: Effect,
+        key: String,
+        shown: String,
+        right: Option<bool>,
+        value: Option<String>,
+    },
+    Unsteady {
+        unsteady: usize,
+    },
+    Error {
+        error: String,
+    },
+    /// A way to load the code has failed with this error, and another one is tried; null once it is loaded.
+    Tried {
+        tried: Option<String>,
+    },
 }
 
 /// Longest wall time of a candidate's calls, and most starts of its process.
@@ -169,7 +184,11 @@ pub fn observe(
 
 /// The calls of a report, in order, up to the first that is missing. The report is untrusted.
 fn read(record: &[u8], most: usize) -> Vec<Observed> {
-    let mut all: Vec<Observed> = Vec::new();
+    let (mut all, mut failed): (Vec<Observed>, Option<String>) = (Vec::new(), None);
+    let unloaded = |error: &str| {
+        let shown = clean_line(error, COLUMNS);
+        vec![Observed { effect: Effect::Unloaded, shown, ..Observed::default() }; most]
+    };
     for line in record.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {
         match line {
             Line::Call { at, effect, key, shown, right, value } if at == all.len() && at < most => {
@@ -182,13 +201,17 @@ fn read(record: &[u8], most: usize) -> Vec<Observed> {
                 all.get_mut(unsteady).into_iter().for_each(|observed| observed.is_unsteady = true);
             }
             Line::Error { error } if all.is_empty() => {
-                let shown = clean_line(&error, COLUMNS);
-                all.resize(most, Observed { effect: Effect::Unloaded, shown, ..Observed::default() });
+                all = unloaded(&error);
+                failed = None;
             }
+            Line::Tried { tried } => failed = tried,
             _ => {}
         }
     }
-    all
+    match failed {
+        Some(error) if all.is_empty() => unloaded(&error),
+        _ => all,
+    }
 }
 
 /// [`super::Runner::observe`].
@@ -263,6 +286,11 @@ mod tests {
         let is_unloaded =
             |o: &Observed| o.effect == Effect::Unloaded && o.shown == "NameError: x" && o.outcome().is_none();
         assert!(told.len() == 2 && told.iter().all(is_unloaded));
+        // The process ends while another way to load the code is tried, and in the first call.
+        let tried = "{\"tried\":\"NameError: x\"}\n".to_owned();
+        let told = read(tried.as_bytes(), 2);
+        assert!(told.len() == 2 && told.iter().all(is_unloaded));
+        assert!(read((tried + "{\"tried\":null}\n").as_bytes(), 2).is_empty());
         let all = observe(&inputs(3), Limits::default(), |_, _| Ok(run(Ended::WallLimit, ""))).unwrap();
         assert!(all.len() == 3 && all.iter().all(|observed| observed.outcome().is_none()));
     }

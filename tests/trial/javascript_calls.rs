@@ -360,7 +360,9 @@ fn typescript_is_read_by_what_its_project_has() {
     // It knows one type.
     let remove = "replaceAll(': number', '')";
     let loader = format!(
-        "const {{ readFileSync }} = require('node:fs');\nrequire.extensions['.ts'] = (module, file) => module._compile(readFileSync(file, 'utf8').{remove}, file);\n"
+        "const {{ readFileSync }} = require('node:fs');\nrequire.extensions['.ts'] = (module, file) => {{\n  \
+        const text = readFileSync(file, 'utf8');\n  if (text.includes('= =')) throw new Error(`Transform failed:\\n${{file}}:1:9: ERROR: no`);\n  \
+        module._compile(text.{remove}, file);\n}};\n"
     );
     let compiler = format!(
         "exports.JsxEmit = exports.ModuleKind = exports.ScriptTarget = {{}};\nexports.flattenDiagnosticMessageText = String;\n\

@@ -387,6 +387,7 @@
     });
     if (hasLeft) fail('process.exit: the file ends the process');
     if (evaluate === undefined) fail('Error: the file ends before its last line');
+    writeSync(to, '{"tried":null}\n');
     try {
       complete(exported);
     } catch {
@@ -394,9 +395,18 @@
     }
     setImmediate(begin);
   };
-  const failed = (thrown) => fail(hasLeft ? 'process.exit: the file ends the process' : describe(thrown).shown);
+  // The error of a file. A compiler tells of syntax in a report of its own: `file:4:8: ERROR: text`.
+  const syntax = (shown) => apply(exec, /: ERROR: ([^\n]*)/, [shown]);
+  const said = (thrown) => {
+    const { shown } = describe(thrown);
+    const found = syntax(shown);
+    return found === null ? shown : `SyntaxError: ${found[1]}`;
+  };
+  const failed = (thrown) => fail(hasLeft ? 'process.exit: the file ends the process' : said(thrown));
   const again = (thrown) => {
-    if (hasLeft || !/\.([cm]?ts|[jt]sx)$/.test(file)) return failed(thrown);
+    if (hasLeft || !/\.([cm]?ts|[jt]sx)$/.test(file) || syntax(describe(thrown).shown) !== null) return failed(thrown);
+    // It counts where the second way ends the process.
+    writeSync(to, `{"tried":${quote(said(thrown))}}\n`);
     let found;
     try {
       found = compiled(file);
