@@ -158,6 +158,15 @@ impl Candidate {
         matches!(self.phase, Phase::Finished(FinishReason::Stop | FinishReason::Length))
     }
 
+    /// Why its text may be a part of a function: a sentence's end. `None` for a whole one, and while it is written.
+    pub fn unfinished(&self) -> Option<&'static str> {
+        match self.phase {
+            _ if self.is_whole() || self.is_live() => None,
+            Phase::Broken => Some("is not finished: it broke off as it was written."),
+            _ => Some("is not finished: it was stopped as it was written."),
+        }
+    }
+
     /// Mean log-probability, final or so far.
     pub fn mean(&self) -> Option<f32> {
         self.mean_logprob.or_else(|| (self.tokens > 0).then(|| (self.logprob_sum / self.tokens as f64) as f32))

@@ -21,7 +21,9 @@ pub(super) fn accept(state: &mut State) -> Vec<Effect> {
     // Bodies are there before it is known which of them is the best.
     let is_early = !run.moved && run.pick.is_none() && run.candidates.len() > 1;
     let is_open = if state.is_judged(index) { !run.testing(index).passed() } else { is_early };
-    if replaces || is_open || run.candidates[index].is_cut_off || state.concern(index).is_some() {
+    let candidate = &run.candidates[index];
+    let is_part = candidate.is_cut_off || candidate.unfinished().is_some();
+    if replaces || is_open || is_part || state.concern(index).is_some() {
         state.question = Some(Question::Take { candidate: index });
         return Vec::new();
     }

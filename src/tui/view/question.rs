@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use super::{Look, middle, put, window};
 use crate::job::label;
 use crate::trial::Status;
+use crate::tui::app::candidate::Candidate;
 use crate::tui::app::matrix::without_remark;
 use crate::tui::app::state::Question;
 use crate::tui::app::{State, Testing};
@@ -42,6 +43,8 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, question: Question) {
             let said = if own.is_some_and(|own| own.is_cut_off) {
                 let words = format!("{name} ends at its token limit, in the middle of the function.");
                 [words, "--max-tokens raises the limit.".to_owned()]
+            } else if let Some(why) = own.and_then(Candidate::unfinished) {
+                [format!("{name} {why}"), String::new()]
             } else if let Some([first, second]) = state.concern(candidate) {
                 [first, text::one_line(&second)]
             } else if replaces && (passed || !state.is_judged(candidate)) {

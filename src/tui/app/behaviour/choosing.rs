@@ -123,6 +123,21 @@ fn a_candidate_that_its_token_limit_cut_is_no_finished_one() {
 }
 
 #[test]
+fn a_candidate_that_was_stopped_is_no_finished_one() {
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::None).unwrap(), 1);
+    session.open(true);
+    session.key("g");
+    session.tokens(0, "    for n in");
+    let (reason, text) = (FinishReason::Cancelled, "    for n in".to_owned());
+    session.event(Event::Finished { candidate: 0, reason, text, mean_logprob: None });
+    session.done();
+    session.key("enter");
+    assert_eq!(session.state.question, Some(Question::Take { candidate: 0 }));
+    let why = session.run().candidates[0].unfinished();
+    assert_eq!(why, Some("is not finished: it was stopped as it was written."));
+}
+
+#[test]
 fn candidates_that_say_the_same_are_one_block() {
     let mut session = Session::tested(4);
     session.key("g");
