@@ -139,14 +139,16 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let (send, receive) = channel();
     let listening = Arc::new(AtomicBool::new(false));
     on_interrupt(&send, &listening, || Message::Interrupt);
+    // Nothing else tells several bodies of a function apart.
+    let misses_calls = !args.json && job.target().is_some() && job.tests.is_none() && options.n > 1;
     let runner = match &job.tests {
         Some(tests) => {
             let runner = consent(session.runner(), args.consent.unprotected)?;
             check_tests(&runner, job.language(), job.file(), tests)?;
-            job.inputs(&[]).err().into_iter().for_each(|why| session.say_uncalled(&why));
+            job.inputs(&[]).err().into_iter().for_each(|why| session.say_uncalled(&why, misses_calls));
             Some(Arc::new(runner))
         }
-        None => session.caller(&job).map(Arc::new),
+        None => session.caller(&job, misses_calls).map(Arc::new),
     };
     if let Some(line) = advice(&session, job.language()).filter(|_| !args.json) {
         say(&(framed(&format!("bass-tui: {line}")) + "\n"));
@@ -191,7 +193,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     listening.store(true, Ordering::Relaxed);
     let (outcome, interrupted) = follow(&run, &receive, Progress::new(n, args.json))?;
 
-    uncalled.get().into_iter().for_each(|why: &String| session.say_uncalled(why));
+    uncalled.get().into_iter().for_each(|why: &String| session.say_uncalled(why, misses_calls));
     let picked = outcome.picked;
     let Outcome { candidates, summary, agreement, .. } = outcome;
     let picked_now = picked.filter(|_| !interrupted);

@@ -168,7 +168,7 @@ pub fn run(session: &Session, job: Job, unprotected: bool) -> Result<u8, Failure
             check_tests(&runner, job.language(), job.file(), tests)?;
             Some(Arc::new(runner))
         }
-        None => session.caller(&job).map(Arc::new),
+        None => session.caller(&job, job.target().is_some() && session.settings.generate.n > 1).map(Arc::new),
     };
     if let Some(line) = advice(session, job.language()) {
         say(&(framed(&format!("bass-tui: {line}")) + "\n"));

@@ -146,21 +146,20 @@ impl Session {
         Runner::probe().keeping(&self.builds()).with_python(self.settings.python.as_deref())
     }
 
-    /// Says why the candidates are not called, if the user asked that they are.
-    pub fn say_uncalled(&self, why: &str) {
-        if self.settings.agree == Some(true) {
-            say(&(framed(&format!("bass-tui: --agree: {why}")) + "\n"));
-        }
+    /// Says why the candidates are not called, if the user asked that they are, or if that is `missed`.
+    pub fn say_uncalled(&self, why: &str, missed: bool) {
+        let words = uncalled(self.settings.agree, why, missed);
+        words.into_iter().for_each(|words| say(&(framed(&words) + "\n")));
     }
 
     /// The runner for the calls of candidates that are not tested; `None` if they are not called. Without
-    /// isolation they are not.
-    pub fn caller(&self, job: &Job) -> Option<Runner> {
+    /// isolation they are not. `missed`: it is said why.
+    pub fn caller(&self, job: &Job, missed: bool) -> Option<Runner> {
         if !self.settings.compares() {
             return None;
         }
         if let Err(why) = job.inputs(&[]) {
-            self.say_uncalled(&why);
+            self.say_uncalled(&why, missed);
             return None;
         }
         if let Some(why) = Runner::lacks_place() {
@@ -168,6 +167,15 @@ impl Session {
             return None;
         }
         Some(self.runner()).filter(Runner::may_run)
+    }
+}
+
+/// Words that say why candidates are not called.
+fn uncalled(agree: Option<bool>, why: &str, missed: bool) -> Option<String> {
+    match agree {
+        Some(true) => Some(format!("bass-tui: --agree: {why}")),
+        None if missed => Some(format!("bass-tui: the candidates are not compared: {why}")),
+        _ => None,
     }
 }
 
@@ -309,4 +317,17 @@ pub fn on_signal(act: impl Fn() + Send + 'static) {
     };
     // Without the thread the signals keep their default effect and end the program at once.
     let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(listen);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_said_why_candidates_are_not_called_where_that_is_missed_or_asked_for() {
+        let said = |agree, missed| uncalled(agree, "not in Go", missed);
+        assert_eq!(said(None, true).as_deref(), Some("bass-tui: the candidates are not compared: not in Go"));
+        assert_eq!(said(Some(true), false).as_deref(), Some("bass-tui: --agree: not in Go"));
+        assert_eq!((said(None, false), said(Some(false), true)), (None, None));
+    }
 }

@@ -22,7 +22,7 @@ pub struct Report {
     pub summary: Summary,
     /// The picked candidate.
     pub picked: Option<usize>,
-    /// The agreement of the candidates, if they were called.
+    /// The agreement of the candidates, if they were called. JSON has it where it tells something.
     pub agreement: Option<Arc<Agreement>>,
 }
 
@@ -59,7 +59,7 @@ impl Report {
             candidates: &self.candidates,
             ranking: &self.summary.ranking,
             picked: self.picked,
-            agreement: self.agreement.as_ref().map(|agreement| agreement.json()),
+            agreement: self.agreement.as_ref().filter(|agreement| agreement.tells()).map(|agreement| agreement.json()),
             stats: &self.summary,
         };
         // Plain data with string keys: serialisation cannot fail.
@@ -95,6 +95,8 @@ fn without_untold(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agreement::Witness;
+    use crate::trial::{Effect, Input, Observed};
 
     #[test]
     fn the_json_has_the_keys_of_the_contract() {
@@ -119,5 +121,25 @@ mod tests {
             "accepted accepted_lengths decode_ms draft_lengths drafted mean_accepted_length ms_per_token_all ms_per_token_first ms_per_token_last prefill_ms prompt_tokens_reused steps tokens tokens_per_second"
         );
         assert_eq!((json["prompt_tokens"].as_u64(), json["picked"].is_null()), (Some(31), true));
+    }
+
+    /// Groups of one each would look like candidates that all differ.
+    #[test]
+    fn calls_that_say_nothing_are_no_agreement() {
+        let has_agreement = |effect: Effect| {
+            let observed = vec![Observed { effect, key: "1".to_owned(), ..Observed::default() }];
+            let witness = |c| Witness { members: vec![c], votes: 1, observed: observed.clone() };
+            let agreement = Agreement::of(vec![Input::default()].into(), vec![witness(0), witness(1)]);
+            let report = Report {
+                info: SourceInfo::default(),
+                seed: 7,
+                candidates: Vec::new(),
+                summary: Summary::default(),
+                picked: None,
+                agreement: Some(agreement.into()),
+            };
+            report.json().contains("\"agreement\"")
+        };
+        assert!(has_agreement(Effect::Returned) && !has_agreement(Effect::Unknown) && !has_agreement(Effect::Unloaded));
     }
 }

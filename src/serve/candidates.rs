@@ -220,6 +220,7 @@ impl Writing {
             Event::Verdict { candidate, outcome } => {
                 json!({ "event": "verdict", "index": candidate, "verdict": outcome.ok()? })
             }
+            Event::Agreement(agreement) if !agreement.tells() => return None,
             Event::Agreement(agreement) => json!({ "event": "agreement", "agreement": agreement.json() }),
             Event::Pick(candidate) => json!({ "event": "pick", "index": candidate }),
             Event::Done(outcome) => {
