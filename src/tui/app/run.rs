@@ -369,6 +369,13 @@ impl Run {
         all
     }
 
+    /// The candidates whose calls still run, once those of some are there.
+    pub fn comparing(&self) -> Vec<usize> {
+        let Some(agreement) = self.agreement.as_deref().filter(|_| self.is_live()) else { return Vec::new() };
+        let is_called = |c: &usize| self.candidates[*c].is_whole() && agreement.standing(*c).is_none();
+        (0..self.candidates.len()).filter(is_called).collect()
+    }
+
     /// The inputs that the table of calls shows: first those that the user typed, those on which candidates that
     /// count differ, then those on which others do, else all.
     pub fn called_on(&self) -> Vec<usize> {

@@ -38,7 +38,13 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     }
     let (inputs, agreeing) = (agreement.inputs.len(), run.agreeing());
     let calls = if inputs == 1 { "1 call".to_owned() } else { format!("{inputs} calls") };
-    let words = agreeing.map_or_else(|| " calls ".to_owned(), |agreeing| format!(" calls: {} ", agreeing.words()));
+    let running = run.comparing().into_iter().map(label).collect::<Vec<_>>().join(" ");
+    let words = match agreeing {
+        Some(agreeing) if running.is_empty() => format!(" calls: {} ", agreeing.words()),
+        Some(agreeing) if agreeing.tells() => format!(" calls: {}, {running} still running ", agreeing.words()),
+        None if running.is_empty() => " calls ".to_owned(),
+        _ => format!(" calls: {running} still running "),
+    };
     let shown = agreeing.unwrap_or(agreement);
     let right = match shown.differing().len() {
         0 if !shown.tells() => format!(" {calls} "),
@@ -94,14 +100,19 @@ struct Table<'a> {
 
 impl<'a> Table<'a> {
     fn of(look: &'a Look<'a>, run: &'a Run, agreement: &'a Agreement, width: u16) -> Self {
-        let shown: Vec<usize> = run.shown().into_iter().filter(|&c| agreement.standing(c).is_some()).collect();
+        let comparing = run.comparing();
+        let is_called = |c: &usize| agreement.standing(*c).is_some() || comparing.contains(c);
+        let shown: Vec<usize> = run.shown().into_iter().filter(is_called).collect();
         let all = run.called_on();
         let selected = look.state.calls.unwrap_or(0).min(all.len().saturating_sub(1));
         let column = shown.iter().map(|&c| label(c).len()).max().unwrap_or(1) + 1;
         let columns = (shown.len() * column).min(usize::from(width) / 2);
         let room = (usize::from(width) - columns).saturating_sub(3);
         let calls: Vec<String> = all.iter().map(|&input| text::one_line(&agreement.inputs[input].text())).collect();
-        let widest = calls.iter().map(|call| text::width(call)).max().unwrap_or(0).min(room / 2);
+        let widest = calls.iter().map(|call| text::width(call)).max().unwrap_or(0);
+        // Short answers leave more than half of the row.
+        let in_full = all.iter().map(|&input| text::width(&answers_in(&run.answers(input), usize::MAX)));
+        let widest = widest.min(room.saturating_sub(in_full.max().unwrap_or(0) + 2).max(room / 2));
         Self { look, run, agreement, shown, all, calls, selected, column, columns, room, widest }
     }
 
@@ -134,7 +145,7 @@ impl<'a> Table<'a> {
         }
         let height = usize::from(area.height.saturating_sub(1));
         let top = (self.selected + 1).saturating_sub(height);
-        let cut = apart(&self.calls, self.widest);
+        let cut = apart(&self.calls, self.widest, |call| call.find('(').map_or(0, |at| at + 1));
         for (y, (row, &input)) in (area.y + 1..area.bottom()).zip(self.all.iter().enumerate().skip(top)) {
             let is_selected = row == self.selected;
             let call = self.agreement.inputs[input].text();
@@ -166,6 +177,7 @@ impl<'a> Table<'a> {
                 // Two digits would run into the next column.
                 Some(at) if at >= NUMBERED => ("+".to_owned(), Role::Warn),
                 Some(at) => ((at + 1).to_string(), Role::Warn),
+                None if self.agreement.standing(candidate).is_none() => ("…".to_owned(), Role::Working),
                 None => ("·".to_owned(), Role::Muted),
             };
             let odd = if number.is_some_and(|at| at > 0) { Modifier::REVERSED } else { Modifier::empty() };
@@ -280,7 +292,7 @@ impl<'a> Detail<'a> {
         if let Some((missing, row)) = self.missing().and_then(|missing| Some((missing, rows.next()?))) {
             answer(buf, row, look, ("✓ =", &missing.right.shown, "no candidate"), Role::Pick);
         }
-        let texts = apart(&shown(&self.answers), usize::from(area.width / 2));
+        let texts = apart(&shown(&self.answers), usize::from(area.width / 2), |_| 0);
         for ((at, one), row) in self.answers.iter().enumerate().take(NUMBERED).zip(rows.by_ref()) {
             let names = one.candidates.iter().map(|&c| label(c)).collect::<Vec<_>>().join(" ");
             let (mark, role) = match (check, self.is_right[at]) {
@@ -302,25 +314,34 @@ fn shown(answers: &[Answer]) -> Vec<String> {
     answers.iter().map(|answer| text::one_line(&answer.shown)).collect()
 }
 
-/// The texts, and where some are the same in so many columns, those from near their first difference on.
-fn apart(texts: &[String], columns: usize) -> Vec<String> {
-    let texts: Vec<Vec<char>> = texts.iter().map(|text| text.chars().collect()).collect();
+/// The texts, and where some are longer and the same in so many columns, those without what lies before their
+/// first difference. `head` tells how many bytes stay at the beginning.
+fn apart(texts: &[String], columns: usize, head: impl Fn(&str) -> usize) -> Vec<String> {
+    let all: Vec<Vec<char>> = texts.iter().map(|text| text.chars().collect()).collect();
     let one = |(at, own): (usize, &Vec<char>)| {
         let same = |other: &Vec<char>| own.iter().zip(other).take_while(|(a, b)| a == b).count();
-        let others = texts.iter().enumerate().filter(|(other, text)| *other != at && *text != own);
+        let others = all.iter().enumerate().filter(|(other, text)| *other != at && *text != own);
         let most = others.map(|(_, other)| same(other)).max().unwrap_or(0);
+        let kept = texts[at][..head(&texts[at])].chars().count().min(columns / 2);
         // Some of what they share stays, to be recognised by.
-        let from = if most + 8 < columns { 0 } else { most.saturating_sub(12) };
-        let mark = if from > 0 { "…" } else { "" };
-        format!("{mark}{}", own[from..].iter().collect::<String>())
+        let from = if most + 8 < columns || text::width(&texts[at]) <= columns {
+            0
+        } else {
+            most.saturating_sub(12usize.saturating_sub(kept).max(4)).max(kept)
+        };
+        if from <= kept {
+            return texts[at].clone();
+        }
+        format!("{}…{}", own[..kept].iter().collect::<String>(), own[from..].iter().collect::<String>())
     };
-    texts.iter().enumerate().map(one).collect()
+    all.iter().enumerate().map(one).collect()
 }
 
-/// `1: 0  2: ValueError`, each cut to its share where all do not fit; empty where that is too little.
+/// `1: 0  2: ValueError`, the long ones cut where all do not fit; empty where that leaves too little of them.
 fn answers_in(answers: &[Answer], columns: usize) -> String {
+    let texts = shown(answers);
     let within = |most: usize| {
-        let texts = apart(&shown(answers), most);
+        let texts = apart(&texts, most, |_| 0);
         let words = texts.iter().take(NUMBERED).map(|words| text::fit(words, most));
         (1..).zip(words).map(|(number, words)| format!("{number}: {words}")).collect::<Vec<_>>().join("  ")
     };
@@ -329,7 +350,20 @@ fn answers_in(answers: &[Answer], columns: usize) -> String {
         return all;
     }
     let share = (columns / answers.len().max(1)).saturating_sub(5);
-    if share < LEAST { String::new() } else { text::fit(&within(share), columns) }
+    if share < LEAST {
+        return String::new();
+    }
+    // Short ones leave the others more than their share.
+    let (mut fits, mut over) = (share, columns);
+    while over - fits > 1 {
+        let most = fits.midpoint(over);
+        if text::width(&within(most)) <= columns {
+            fits = most;
+        } else {
+            over = most;
+        }
+    }
+    text::fit(&within(fits), columns)
 }
 
 /// A row with an answer, and at its right the candidates that give it.
@@ -348,6 +382,7 @@ mod tests {
     use super::super::scenes::{draw, text};
     use super::*;
     use crate::agreement::Witness;
+    use crate::job::{Job, TestsChoice};
     use crate::trial::{Effect, Input, Observed, Status};
     use crate::tui::app::Msg;
     use crate::tui::app::calls::tests::{called, called_as, returns};
@@ -396,6 +431,41 @@ mod tests {
     }
 
     #[test]
+    fn calls_keep_their_beginnings_and_answers_use_the_room() {
+        let calls = ["formatPrice(100, -1)", "formatPrice(100, -2)"].map(str::to_owned);
+        let head = |call: &str| call.find('(').map_or(0, |at| at + 1);
+        assert_eq!(apart(&calls, 20, head), calls, "they fit");
+        let long = ["formatPrice([1, 2, 3, 4, 5, 6, 7, 8], -1)", "formatPrice([1, 2, 3, 4, 5, 6, 7, 8], -2)"];
+        let cut = apart(&long.map(str::to_owned), 30, head);
+        assert_eq!(cut, ["formatPrice(…], -1)", "formatPrice(…], -2)"]);
+        let answer = |shown: &str| Answer { shown: shown.to_owned(), candidates: vec![0], votes: 1, is_told: true };
+        let answers = [answer("SyntaxError: Identifier 'step' has been declared"), answer("[ 0, 1 ]"), answer("0")];
+        let row = answers_in(&answers, 60);
+        assert!(
+            row.starts_with("1: SyntaxError: Identifier 'step' has") && row.ends_with("…  2: [ 0, 1 ]  3: 0"),
+            "{row}"
+        );
+    }
+
+    #[test]
+    fn candidates_whose_calls_still_run_are_in_the_table() {
+        let input = Input { callee: "f".to_owned(), arguments: "1".to_owned(), ..Input::default() };
+        let observed = vec![Observed { effect: Effect::Unloaded, ..Observed::default() }];
+        let broken = Witness { members: vec![0], votes: 1, observed };
+        let mut session = Session::on(Job::from_text("def f(x):\n", &TestsChoice::None).unwrap(), 3);
+        session.open(true);
+        session.key("g");
+        session.finish(0, &body(0));
+        session.finish(1, &body(1));
+        session.job(crate::job::Event::Agreement(Agreement::of(vec![input].into(), vec![broken]).into()));
+        session.key("b");
+        let shown = table(&mut session, 80, 24);
+        let title = shown.iter().find(|line| line.contains("─ calls")).unwrap();
+        assert!(title.contains(" calls: B still running ") && !title.contains("none can be run"), "{title}");
+        assert!(shown.iter().any(|line| line.ends_with(" ? …")), "{shown:?}");
+    }
+
+    #[test]
     fn the_title_says_no_more_than_its_rows() {
         let title = |session: &mut Session| {
             if session.state.calls.is_none() {
@@ -440,11 +510,11 @@ mod tests {
     #[test]
     fn answers_that_differ_at_their_end_are_told_apart() {
         let long = |end: &str| format!("[{}{end}]", "1, ".repeat(40));
-        let texts = apart(&[long("2"), long("3")], 40);
+        let texts = apart(&[long("2"), long("3")], 40, |_| 0);
         assert!(texts[0].starts_with("…1, 1, ") && texts[0].ends_with("2]") && texts[0].len() < 40, "{texts:?}");
         assert!(texts[1].ends_with("3]") && texts[0] != texts[1]);
-        assert_eq!(apart(&["12".to_owned(), "13".to_owned()], 40), ["12", "13"]);
-        assert_eq!(apart(&[long("2"), long("2")], 40)[0], long("2"), "they are the same");
+        assert_eq!(apart(&["12".to_owned(), "13".to_owned()], 40, |_| 0), ["12", "13"]);
+        assert_eq!(apart(&[long("2"), long("2")], 40, |_| 0)[0], long("2"), "they are the same");
     }
 
     #[test]
