@@ -41,8 +41,10 @@ pub(super) fn step_focus(state: &mut State, by: isize) {
     }
     let shown = run.shown();
     let at = shown.iter().position(|&c| c == run.focus).unwrap_or(0) as isize;
-    let next = shown[(at + by).rem_euclid(shown.len().max(1) as isize) as usize];
-    focus_pane(state, next);
+    // A kept run may have none.
+    if let Some(&next) = shown.get((at + by).rem_euclid(shown.len().max(1) as isize) as usize) {
+        focus_pane(state, next);
+    }
 }
 
 /// Shows each candidate of the focused block alone, or all blocks folded again.
