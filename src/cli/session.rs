@@ -148,8 +148,9 @@ impl Session {
 
     /// Says why the candidates are not called, if the user asked that they are, or if that is `missed`.
     pub fn say_uncalled(&self, why: &str, missed: bool) {
-        let words = uncalled(self.settings.agree, why, missed);
-        words.into_iter().for_each(|words| say(&(framed(&words) + "\n")));
+        if let Some(words) = uncalled(self.settings.agree, why, missed) {
+            say(&(framed(&words) + "\n"));
+        }
     }
 
     /// The runner for the calls of candidates that are not tested; `None` if they are not called. Without

@@ -39,13 +39,13 @@ impl RequestedFunction {
         }
         let used = names(language, &body);
         let is_used = |name: &str| used.contains(name);
-        let bound = own.iter().flat_map(|own| own.names(language)).collect();
+        let bound: Vec<String> = own.iter().flat_map(|own| own.names(language)).collect();
         if gathers && (is_script || language == Language::Python) {
             let statements =
                 if is_script { gathered_script(language, &own, &new) } else { gathered_python(&own, &new) };
             let Some(mut statements) = statements else { return body };
             statements.retain(|statement| statement.binds.iter().any(|name| is_used(name)));
-            return self.after(statements, bound, body);
+            return self.after(statements, &bound, &body);
         }
         // Further arguments of a call are nothing to a function of JavaScript.
         if own.len() > new.len() && !is_script || added.iter().any(|parameter| parameter.default.is_none()) {
@@ -59,12 +59,12 @@ impl RequestedFunction {
         }
         let added = added.iter().filter(|parameter| parameter.is_used(language, &is_used));
         statements.extend(added.filter_map(|parameter| parameter.added(language)));
-        self.after(statements, bound, body)
+        self.after(statements, &bound, &body)
     }
 
     /// A body behind statements. It stands in a block where it or they declare a name of `own`, the file's
     /// parameters, for in their scope that is an error.
-    fn after(&self, statements: Vec<Statement>, own: Vec<String>, body: String) -> String {
+    fn after(&self, statements: Vec<Statement>, own: &[String], body: &str) -> String {
         let language = self.language;
         let lines = |statements: &[Statement], indent: &str| {
             let lines: String = statements.iter().map(|statement| statement.text(language) + "\n").collect();
@@ -72,9 +72,9 @@ impl RequestedFunction {
         };
         let has_scopes = language == Language::Go || language.is_kin(Language::JavaScript);
         if statements.is_empty() || !has_scopes {
-            return lines(&statements, &self.inner) + &body;
+            return lines(&statements, &self.inner) + body;
         }
-        let words = words(language, &body);
+        let words = words(language, body);
         let declared = declared(language, &words);
         let is_var = |at: usize, name: &str| {
             words[at].name() == Some("var") && words.get(at + 1).and_then(Word::name) == Some(name)
@@ -104,11 +104,11 @@ impl RequestedFunction {
         }
         let unit = self.unit();
         if inside.is_empty() && !declared.iter().any(is_own) || unit.is_empty() {
-            return lines(&before, &self.inner) + &lines(&inside, &self.inner) + &body;
+            return lines(&before, &self.inner) + &lines(&inside, &self.inner) + body;
         }
         let rules = rules::of(language);
-        let to = if (rules.function_end)(text::width(&self.outer), &body).is_some() {
-            (rules.inside)(text::width(&self.outer), &body)
+        let to = if (rules.function_end)(text::width(&self.outer), body).is_some() {
+            (rules.inside)(text::width(&self.outer), body)
         } else {
             body.len()
         };
@@ -617,7 +617,6 @@ impl Parameter {
             match of.map(|of| of.kind.strip_prefix(": ").unwrap_or(&of.pattern)) {
                 // A key of one name in both has another name in one of them.
                 Some(of) if is_used(&name) => statements.push(bind(&name, of, vec![name.clone()])),
-                Some(_) => {}
                 None if bound.contains(&name) => {
                     let value = part.default.as_ref().filter(|_| lacks(&part) && part.gathers == Gathers::Nothing);
                     statements.extend(value.map(|value| Statement::unless_given(&name, value)));
@@ -625,7 +624,7 @@ impl Parameter {
                 None if is_used(&name) && part.gathers == Gathers::Nothing => {
                     statements.extend(part.default.as_ref().map(|value| bind(&name, value, vec![name.clone()])));
                 }
-                None => {}
+                Some(_) | None => {}
             }
         }
         statements

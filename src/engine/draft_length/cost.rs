@@ -79,8 +79,12 @@ impl CostCurve {
         // Fewer rows never take longer.
         let (fewer, more) = self.0.split_at_mut(if share < 0.5 { above - 1 } else { above });
         let ms = more[0].ms;
-        fewer.iter_mut().for_each(|point| point.ms = point.ms.min(ms));
-        more.iter_mut().for_each(|point| point.ms = point.ms.max(ms));
+        for point in fewer {
+            point.ms = point.ms.min(ms);
+        }
+        for point in more {
+            point.ms = point.ms.max(ms);
+        }
     }
 }
 
