@@ -6,6 +6,7 @@
 //! counts for nothing.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use super::error::TrialError;
 use super::evidence::{Evidence, Failure, Outcome, Report, Reporter, TestEnd};
@@ -79,7 +80,7 @@ fn of_process(evidence: &Evidence, limits: &Limits) -> (Status, String) {
 pub fn limit(ended: Ended, limits: &Limits) -> Option<(Status, String)> {
     let mib = |bytes: u64| format!("{} MiB", bytes.div_ceil(1 << 20));
     Some(match ended {
-        Ended::WallLimit => (Status::Timeout, format!("no result after {} s", limits.wall.as_secs_f64())),
+        Ended::WallLimit => (Status::Timeout, format!("no result after {} s", tenths(limits.wall))),
         Ended::MemoryLimit => (Status::Killed, format!("used more than {} of memory", mib(limits.memory))),
         Ended::ProcessLimit => {
             (Status::Killed, format!("started more than {} processes and threads", limits.processes))
@@ -234,10 +235,14 @@ fn signal_name(signal: i32) -> String {
     name.to_owned()
 }
 
+/// Seconds to a tenth: limits that follow from other runs have many digits.
+fn tenths(time: Duration) -> f64 {
+    (time.as_secs_f64() * 10.0).round() / 10.0
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-    use std::time::Duration;
 
     use super::*;
     use crate::trial::judge::record;
@@ -386,5 +391,11 @@ mod tests {
             let names = code.lines().filter(|line| line.contains("Status::Passed") || line.contains("Status::*"));
             assert_eq!(names.collect::<Vec<_>>(), Vec::<&str>::new(), "{}: only `decide` makes a pass", path.display());
         }
+    }
+
+    #[test]
+    fn limits_are_told_to_a_tenth_of_a_second() {
+        let of = |ms| tenths(Duration::from_millis(ms)).to_string();
+        assert_eq!([of(10_000), of(38_299), of(500)], ["10", "38.3", "0.5"]);
     }
 }
