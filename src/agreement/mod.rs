@@ -10,7 +10,7 @@
 //!   compared is the result with changed arguments and files, or the type of the error.
 //! - Votes (`vote`): for each input a candidate gets the number of candidates that do the same there. Equal
 //!   candidates vote each. Those that return more of the results that the documentation states come first.
-//!   A candidate that only raises never comes before one that returns.
+//!   A candidate that only raises never comes before two that return and agree.
 //! - An answer that a person types (`typed`) is compared as an outcome: by its key (`form`). As an example
 //!   (`stated`) it is written so that all candidates that give it pass.
 

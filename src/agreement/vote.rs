@@ -24,7 +24,8 @@ pub struct Standing {
     pub is_broken: bool,
     /// True if some call returned.
     pub returns: bool,
-    /// True if each call raised an error that code raises where it is wrong, or is given what it is not for.
+    /// True if each call raised an error that code raises where it is wrong, or is given what it is not for; or
+    /// any error, where several that do the same return something.
     pub is_at_fault: bool,
     /// The sum over all inputs of the candidates that do the same there, those of usual inputs with more weight.
     pub votes: usize,
@@ -125,6 +126,12 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
     for standing in &mut standings {
         standing.agree = groups[standing.group].1;
     }
+    // One that refuses everything is for other inputs, unless the one that returns something stands alone.
+    if standings.iter().any(|standing| standing.returns && standing.agree > 1) {
+        for standing in standings.iter_mut().filter(|standing| !standing.returns) {
+            standing.is_at_fault = true;
+        }
+    }
     standings
 }
 
@@ -205,6 +212,22 @@ mod tests {
         ];
         let standings = tally(&witnesses, 8);
         assert!(standings[0].order() > standings[3].order(), "{standings:?}");
+    }
+
+    #[test]
+    fn those_that_refuse_everything_come_behind_two_that_return() {
+        let refuses = |votes| {
+            let mut witness = witness(votes, "!!!");
+            for observed in &mut witness.observed {
+                observed.key = "ValueError".to_owned();
+            }
+            witness
+        };
+        let wins = |returning: usize| {
+            let standings = tally(&[refuses(3), witness(returning, "!!a")], 3);
+            standings[1].order() > standings[0].order()
+        };
+        assert_eq!([wins(1), wins(2)], [false, true]);
     }
 
     #[test]
