@@ -20,17 +20,16 @@ enum Use {
 }
 
 /// How most of these bodies use it.
-fn used(language: Language, bodies: &[&str], name: &str) -> Use {
+fn used(bodies: &[Vec<Word>], name: &str) -> Use {
     let (mut elements, mut number) = (0, 0);
-    for body in bodies {
-        let all = words(language, body);
+    for all in bodies {
         let is_it = |at: &usize| {
             let before = at.checked_sub(1).and_then(|at| all.get(at));
             all[*at].name() == Some(name) && !before.is_some_and(|word| word.is('.'))
         };
         let places: Vec<usize> = (0..all.len()).filter(is_it).collect();
-        elements += usize::from(places.iter().any(|&at| has_elements(&all, at)));
-        number += usize::from(places.iter().any(|&at| is_reckoned(&all, at)));
+        elements += usize::from(places.iter().any(|&at| has_elements(all, at)));
+        number += usize::from(places.iter().any(|&at| is_reckoned(all, at)));
     }
     match () {
         () if elements > 0 && elements >= number => Use::Elements,
@@ -63,16 +62,19 @@ fn is_reckoned(all: &[Word], at: usize) -> bool {
     is(Some(at + 1), &['*', '%', '/', '-']) || is(at.checked_sub(1), &['*', '%', '/', '-']) || is_counted
 }
 
-/// The documentation of a function, as words between blanks.
-pub struct Described<'a> {
+/// The documentation of a function, and what candidates do.
+pub struct Described {
     language: Language,
+    /// Words of the head, between blanks.
     words: String,
-    bodies: &'a [&'a str],
+    /// Words of each body.
+    bodies: Vec<Vec<Word>>,
 }
 
-impl<'a> Described<'a> {
+impl Described {
     /// The head of a function, and the bodies that candidates write.
-    pub fn new(language: Language, head: &str, bodies: &'a [&'a str]) -> Self {
+    pub fn new(language: Language, head: &str, bodies: &[&str]) -> Self {
+        let bodies = bodies.iter().map(|body| words(language, body)).collect();
         Self { language, words: format!(" {} ", code::words_of_names(head).join(" ")), bodies }
     }
 
@@ -83,7 +85,7 @@ impl<'a> Described<'a> {
     /// The kind of a parameter of this name, whose name says `guess`. `is_only` says that there is no other.
     pub fn kind(&self, name: &str, guess: Kind, is_only: bool) -> Kind {
         let list = |kind| Kind::List(Box::new(kind));
-        match (used(self.language, self.bodies, name), &guess) {
+        match (used(&self.bodies, name), &guess) {
             (Use::Number, Kind::List(_) | Kind::Text) if !self.says(&["string", "list", "array", "tuple"]) => Kind::Int,
             (Use::Elements, Kind::Int | Kind::Unknown) => self.sequence(),
             (Use::Unknown, Kind::Int | Kind::Unknown) if is_only && self.names_one() => self.sequence(),
@@ -133,8 +135,7 @@ mod tests {
     use super::*;
 
     fn kind(head: &str, body: &str, name: &str) -> Kind {
-        let bodies = [body];
-        Described::new(Language::Python, head, &bodies).kind(name, Kind::of_name(name), true)
+        Described::new(Language::Python, head, &[body]).kind(name, Kind::of_name(name), true)
     }
 
     #[test]

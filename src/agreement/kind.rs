@@ -60,8 +60,8 @@ pub enum Way {
     Rest,
 }
 
-/// Arguments of call number `number`: all that must be given, now and then those with a default. `usual` is the
-/// number of arguments that calls in texts have.
+/// Arguments of call number `number`: all that must be given, now and then those with a default. `usual` is
+/// the number of arguments that calls in texts have.
 pub fn arguments(parameters: &[Parameter], number: usize, usual: Option<usize>) -> Vec<Argument> {
     let taken = parameters
         .iter()
@@ -287,8 +287,8 @@ impl Kind {
             Self::Maybe(kind) => kind.typical(number - number / 4),
             Self::Either(one, other) => [one, other][number % 2].typical(number / 2),
             Self::OneOf(all) => all.get(number % all.len().max(1)).cloned().map_or(Value::None, Value::Other),
-            // Each second one is of those, until all have come, the first ones again: of a further parameter the
-            // turns do not begin with the first.
+            // Each second one is of those, until all have come, the first ones again: of a further parameter
+            // the turns do not begin with the first.
             Self::Told(all, kind) => {
                 let turns = all.len() + TURNS_MORE.min(2 * all.len());
                 if number.is_multiple_of(2) && number / 2 < turns {
@@ -404,6 +404,27 @@ mod tests {
                 Kind::Int,
             ]
         );
+    }
+
+    #[test]
+    fn lists_have_negative_elements_alone_and_places_are_mostly_within() {
+        let ints = Kind::List(Box::new(Kind::Int));
+        let lists: Vec<Value> = (0..18).map(|number| ints.typical(number)).collect();
+        let is_negative = |value: &Value| matches!(value, Value::Int(number) if *number < 0);
+        assert!(
+            lists.iter().any(|list| matches!(list, Value::List(all) if all.len() > 1 && all.iter().all(is_negative)))
+        );
+        assert!(lists.iter().enumerate().all(|(at, list)| !lists[..at].contains(list)), "each once: {lists:?}");
+        let one = |name: &str, kind| Parameter { name: name.to_owned(), kind, ..Parameter::default() };
+        let both = [one("xs", ints), one("k", Kind::Int)];
+        let is_within = |number: &usize| match &arguments(&both, *number, None)[..] {
+            [Argument { value: Value::List(all), .. }, Argument { value: Value::Int(k), .. }] => {
+                (1..=all.len() as i64).contains(k)
+            }
+            _ => false,
+        };
+        let within = (0..50).filter(is_within).count();
+        assert!((25..50).contains(&within), "{within} of 50 are within");
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl Literals {
         for (body, text) in bodies.iter().enumerate() {
             let all = words(language, text);
             for (at, word) in all.iter().enumerate() {
-                let before = |back: usize| before(&all, at, back);
+                let before = |back: usize| at.checked_sub(back).and_then(|at| all.get(at));
                 let is_mark = |back, mark| before(back).is_some_and(|word: &Word| word.is(mark));
                 let owner = |back| before(back).and_then(Word::name);
                 match word {
@@ -85,15 +85,15 @@ impl Literals {
                             None => marks_in(text).for_each(|mark| marks.add(body, mark)),
                         }
                         // `name == "text"`
-                        let before = (1..5).find(|&back| !is_mark(back, '=') && !is_mark(back, '!'));
+                        let back = (1..5).find(|&back| !is_mark(back, '=') && !is_mark(back, '!'));
                         // The name of a type is none of its values.
-                        let before = before.filter(|back| *back > 2 && owner(back + 1) != Some("typeof"));
-                        // `row["name"] == "text"`
-                        let key =
-                            before.filter(|&back| is_mark(back, ']')).and_then(|back| self::before(&all, at, back + 1));
-                        let key =
-                            key.and_then(|word| if let Word::Text(key) = word { Some(key.as_str()) } else { None });
-                        if let Some(name) = key.or_else(|| before.and_then(owner)) {
+                        let back = back.filter(|back| *back > 2 && owner(back + 1) != Some("typeof"));
+                        let compared_name = back.and_then(|back| match (before(back)?, before(back + 1)) {
+                            // `row["name"] == "text"`
+                            (Word::Mark(']'), Some(Word::Text(key))) => Some(key.as_str()),
+                            (word, _) => word.name(),
+                        });
+                        if let Some(name) = compared_name {
                             show(&mut kinds, name, Kind::Text);
                             compared.entry(name.to_owned()).or_default().add(body, text.clone());
                         }
@@ -231,9 +231,10 @@ impl Literals {
     /// Objects with these fields. One that is compared with texts has these.
     fn fields_of(&self, names: &[String]) -> Kind {
         let one = |name: &String| {
-            let texts = self.compared.get(name).into_iter().flatten().take(MOST).cloned().map(Value::Text).collect();
-            let kind = if self.compared.contains_key(name) { Kind::Text } else { Kind::of_name(name) };
-            Parameter { name: name.clone(), kind: kind.told(texts), way: Way::Named, ..Parameter::default() }
+            let told =
+                |texts: &Vec<String>| Kind::Text.told(texts.iter().take(MOST).cloned().map(Value::Text).collect());
+            let kind = self.compared.get(name).map_or_else(|| Kind::of_name(name), told);
+            Parameter { name: name.clone(), kind, way: Way::Named, ..Parameter::default() }
         };
         Kind::Fields(names.iter().map(one).collect())
     }
@@ -302,11 +303,6 @@ fn taken_apart(words: &[Word]) -> Vec<(String, Vec<String>)> {
         }
     }
     all
-}
-
-/// The word so many before the one at `at`.
-fn before(all: &[Word], at: usize, back: usize) -> Option<&Word> {
-    at.checked_sub(back).and_then(|at| all.get(at))
 }
 
 /// Notes that a name is of a kind. Code may take lists, dictionaries and dates.
@@ -427,6 +423,8 @@ mod tests {
         assert_eq!([&all[0], &all[2], &all[4], &all[6]], ["1024", "1023", "1025", "1536"]);
         let prime = values(Language::Python, &["    return n % 1000000007\n"], "n", Kind::Int, true);
         assert!(!prime.iter().any(|number| number.len() > 7), "calls would take too long: {prime:?}");
+        let all = values(Language::Python, &["    return a.find('std')\n"], "a", Kind::Int, true);
+        assert!(all.contains(&"\"racecar\"".to_owned()) && !all.contains(&"[]".to_owned()), "{all:?}");
         let paid = "    return [o for o in orders if o['status'] == 'paid']\n";
         let all = values(Language::Python, &[paid], "orders", Kind::List(Box::default()), false);
         assert!(all.iter().any(|orders| orders.contains("\"status\": \"paid\"")), "{all:?}");

@@ -28,15 +28,14 @@ pub struct Profile {
     pub survival: Vec<f64>,
     /// Best draft length by number of live candidates.
     pub table: BTreeMap<usize, usize>,
-    /// Middle ratio of the second shortest to the shortest time that passes of the main model of one size
-    /// took; 0 where nothing was repeated.
+    /// How far repeats of a pass of the main model are apart: the second shortest time over the shortest, the
+    /// median of the sizes. 0 where nothing was repeated.
     #[serde(skip)]
     pub spread: f64,
 }
 
-/// Rows measured of the main model, the most telling first. The ninth takes twice the time of the tenth on a
-/// CPU: kernels take eight together, and eight candidates are usual.
-const MAIN_ROWS: [usize; 16] = [1, 8, 4, 9, 16, 32, 2, 64, 128, 3, 6, 12, 24, 48, 96, 256];
+/// Rows measured of the main model, the most telling first.
+const MAIN_ROWS: [usize; 16] = [1, 8, 4, 16, 32, 2, 64, 128, 3, 6, 12, 24, 48, 96, 192, 256];
 /// Rows measured of the drafter: one per candidate.
 pub const DRAFT_ROWS: [usize; 7] = [1, 8, 2, 4, 16, 32, 64];
 /// Numbers of candidates in the table.
@@ -224,8 +223,8 @@ fn usual(mut all: Vec<f64>) -> f64 {
     all[(all.len() - 1) / 4]
 }
 
-/// Middle ratio of the second shortest to the shortest of the times of a size, of sizes with two or more; 0
-/// without any.
+/// The second shortest over the shortest time of a size, the median of the sizes with two or more; 0 without
+/// any.
 fn spread<'a>(sizes: impl Iterator<Item = &'a Vec<f64>>) -> f64 {
     let ratio = |all: &Vec<f64>| {
         let mut all = all.clone();

@@ -8,7 +8,7 @@ use super::batch::Sink;
 use super::draft_length::{Outcome, Slot, passes};
 use super::drafter::{Ask, Offer};
 use super::event::{Event, RequestId, StepStats};
-use super::sequence::{Limit, Sequence};
+use super::sequence::Limit;
 use crate::backend::{BackendError, Candidate, Drafts};
 
 /// Proposals of a step, in the order of the live candidates.
@@ -134,16 +134,8 @@ impl Engine {
                     if others_come && offers[i].unread() > 0 { offers[i].free_part() } else { offers[i] };
                 Offer { most: offer.most.min(asks[i].room), ..offer }
             };
-            let last = |request| {
-                let of = self.live.iter().filter(|s| s.id.request == request);
-                of.map(Sequence::generated).min().unwrap_or_default()
-            };
-            let slot = |&i: &usize| Slot {
-                offer: offer(i),
-                left: self.choice.auto.expected(asks[i].room),
-                ahead: self.live[i].generated() - last(self.live[i].id.request),
-            };
-            let mut slots: Vec<Slot> = free.iter().map(slot).collect();
+            let mut slots: Vec<Slot> =
+                free.iter().map(|&i| Slot { offer: offer(i), left: self.choice.auto.expected(asks[i].room) }).collect();
             let chosen = self.choice.auto.choose(&mut slots, others);
             for (i, (length, slot)) in free.into_iter().zip(chosen.into_iter().zip(slots)) {
                 (lengths[i], offers[i]) = (length, slot.offer);

@@ -344,7 +344,7 @@ impl Runner {
                 break;
             }
             let trial = Trial { tests: tests.clone(), ..trial.clone() };
-            // Tests that cannot be run, or take too long without the candidate as well, leave the pass as it is.
+            // Tests that cannot be run, or take too long without the candidate, too, leave the pass as it is.
             let Ok(verdict) = self.compared(at, &trial, true, false) else { continue };
             taken += Duration::from_millis(verdict.duration_ms);
             // One of them may wait for ever since the candidate is wrong.

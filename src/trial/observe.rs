@@ -12,7 +12,7 @@ use super::project::lone::{Lones, folder_of};
 use crate::sandbox::{Ended, Limits, Run};
 use crate::untrusted::clean_line;
 
-/// Function of the observers that makes a file for one call, of a name and a text, in the folder of the calls.
+/// Function of the observers that makes a file for one call, of a name and a text, in the calls' folder.
 /// It returns the name.
 pub const FILE_MAKER: &str = "a_file";
 /// The function that makes a folder, of a name and the texts of its files by their names.

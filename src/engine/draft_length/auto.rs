@@ -16,20 +16,6 @@ pub struct Slot {
     pub offer: Offer,
     /// Tokens that it is expected to write yet.
     pub left: usize,
-    /// Tokens that it is ahead of the last candidate of its request.
-    pub ahead: usize,
-}
-
-impl Slot {
-    /// Least worth of a token, and how far ahead of the others a candidate has that.
-    const LEAST_WORTH: f64 = 0.5;
-    const FAR: f64 = 8.0;
-
-    /// What a token of it is worth. All candidates are there when the last one ends, so that those ahead gain
-    /// less.
-    fn worth(&self) -> f64 {
-        1.0 - (1.0 - Self::LEAST_WORTH) * (self.ahead as f64 / Self::FAR).min(1.0)
-    }
 }
 
 /// Expected tokens and time of a step.
@@ -132,7 +118,7 @@ impl Auto {
             |lag| Offer { most: Self::LONGEST, passes: Passes::Each { lag }, evidence: Evidence::Model, or: None };
         let left = self.expected(left);
         let slots: Vec<Slot> =
-            (0..live).map(|i| Slot { offer: offer(if i == 0 { unread } else { 1 }), left, ahead: 0 }).collect();
+            (0..live).map(|i| Slot { offer: offer(if i == 0 { unread } else { 1 }), left }).collect();
         self.drafts(&slots, others).is_some_and(|(drafts, ..)| Self::pays(drafts, self.plain(live, others)))
     }
 
@@ -190,8 +176,7 @@ impl Auto {
         let mut tokens: Vec<(usize, usize, f64)> = Vec::new();
         for (i, slot) in slots.iter().enumerate() {
             let share = self.acceptance.share(slot.offer.evidence);
-            let survivals =
-                (0..slot.offer.most.min(Self::LONGEST)).map(|j| (i, j, slot.worth() * share.powi(j as i32 + 1)));
+            let survivals = (0..slot.offer.most.min(Self::LONGEST)).map(|j| (i, j, share.powi(j as i32 + 1)));
             tokens.extend(survivals.take_while(|&(.., survival)| survival > Self::LEAST_SURVIVAL));
         }
         // Survival falls within a candidate, so that a prefix of this order is a prefix of every draft.
@@ -202,7 +187,7 @@ impl Auto {
         // Rows of the drafter's passes, and their ms.
         let (mut rows, mut drafting) = ([0; Self::LONGEST], 0.0);
         for (at, &(i, j, survival)) in tokens.iter().enumerate() {
-            let Slot { offer, left, .. } = slots[i];
+            let Slot { offer, left } = slots[i];
             if !offer.is_free() {
                 let (pass, more) = offer.pass(j);
                 drafting += draft.ms(rows[pass] + more) - draft.ms(rows[pass]);
@@ -252,11 +237,7 @@ mod tests {
     const COMPUTE_BOUND: Points = &[(1, 10.0), (8, 80.0)];
 
     fn slot(lag: usize) -> Slot {
-        Slot {
-            offer: Offer { most: 64, evidence: Evidence::Model, passes: Passes::Each { lag }, or: None },
-            left: 100,
-            ahead: 0,
-        }
+        Slot { offer: Offer { most: 64, evidence: Evidence::Model, passes: Passes::Each { lag }, or: None }, left: 100 }
     }
 
     #[test]
@@ -298,7 +279,7 @@ mod tests {
 
     #[test]
     fn surer_and_free_drafts_are_longer() {
-        let of = |evidence| Slot { offer: Offer::free(Found { most: 64, evidence }), left: 100, ahead: 0 };
+        let of = |evidence| Slot { offer: Offer::free(Found { most: 64, evidence }), left: 100 };
         let matched = |length, votes| of(Evidence::Match { length, votes });
         let places = [(8, Votes::Many), (8, Votes::One), (4, Votes::One), (8, Votes::Split), (1, Votes::One)];
         let lengths =
@@ -312,23 +293,10 @@ mod tests {
     }
 
     #[test]
-    fn candidates_that_are_behind_are_drafted_for_first() {
-        let ahead = |tokens| Slot { ahead: tokens, ..slot(1) };
-        let lengths = auto(MEMORY_BOUND, 0.5, 0.8).choose(&mut [ahead(20), ahead(0)], 0);
-        assert!(lengths[0] < lengths[1], "{lengths:?}");
-        // Eight candidates whose rows cost: one draft each would pay, for those ahead none does.
-        let costly: Points = &[(1, 40.0), (8, 67.0), (9, 75.0), (16, 100.0)];
-        let matched = Offer::free(Found { most: 1, evidence: Evidence::Match { length: 8, votes: Votes::Many } });
-        let all = |tokens| [Slot { offer: matched, left: 100, ahead: tokens }; 8];
-        assert_eq!(auto(costly, 0.5, 0.8).choose(&mut all(0), 0), [1; 8]);
-        assert_eq!(auto(costly, 0.5, 0.8).choose(&mut all(20), 0), [0; 8]);
-    }
-
-    #[test]
     fn a_free_alternative_is_taken_where_passes_do_not_pay_and_where_it_is_as_sure() {
         let with = |length, votes| {
             let found = Found { most: 16, evidence: Evidence::Sibling { length, votes } };
-            Slot { offer: Offer { or: Some(found), ..slot(1).offer }, left: 100, ahead: 0 }
+            Slot { offer: Offer { or: Some(found), ..slot(1).offer }, left: 100 }
         };
         let chosen = |mut auto: Auto, of: Slot| {
             let mut slots = [of];
@@ -415,7 +383,7 @@ mod tests {
         while written.iter().sum::<usize>() < 60 * live {
             let mut slots: Vec<Slot> = (0..live)
                 .map(|_| if draw() < 0.5 { Found { most: 16, evidence } } else { Found { most: 0, evidence } })
-                .map(|found| Slot { offer: Offer::free(found), left: 100, ahead: 0 })
+                .map(|found| Slot { offer: Offer::free(found), left: 100 })
                 .collect();
             let lengths = auto.choose(&mut slots, 0);
             let rows = live + lengths.iter().sum::<usize>();

@@ -158,7 +158,8 @@ impl Candidate {
         matches!(self.phase, Phase::Finished(FinishReason::Stop | FinishReason::Length))
     }
 
-    /// Why its text may be a part of a function: a sentence's end. `None` for a whole one, and while it is written.
+    /// Why its text may be a part of a function: the end of a sentence. `None` for a whole one, and while it is
+    /// written.
     pub fn unfinished(&self) -> Option<&'static str> {
         match self.phase {
             _ if self.is_whole() || self.is_live() => None,
