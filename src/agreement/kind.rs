@@ -77,9 +77,7 @@ pub fn arguments(parameters: &[Parameter], number: usize, usual: Option<usize>) 
         };
         let values = match (&values[..], elements) {
             // Places and numbers of elements are mostly within.
-            ([Value::Int(number)], Some(count))
-                if parameter.kind == Kind::Int && at != 0 && !turn.is_multiple_of(3) =>
-            {
+            ([Value::Int(number)], Some(count)) if parameter.kind == Kind::Int && !turn.is_multiple_of(3) => {
                 vec![Value::Int(1 + number.rem_euclid(count))]
             }
             _ => values,
