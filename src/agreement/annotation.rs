@@ -105,6 +105,9 @@ impl Types<'_> {
                 _ => Kind::Text,
             };
         }
+        if is_function(text) && ["void", "Promise<void>", "unknown"].contains(&result_of(text)) {
+            return Kind::callback();
+        }
         if is_function(text) {
             let given = text.strip_prefix("()").and_then(|rest| rest.trim_start().strip_prefix("=>"));
             return given.map_or(Kind::Function, |kind| Kind::Gives(Box::new(self.inside(kind, depth + 1))));
@@ -167,6 +170,7 @@ impl Types<'_> {
             "dict" | "mapping" | "record" | "map" | "defaultdict" | "mutablemapping" => Kind::Dict(at(0), at(1)),
             "tuple" if each.len() == 2 && each[1] == "..." => Kind::Row(at(0)),
             "tuple" => Kind::Tuple((0..each.len()).map(|place| *at(place)).collect()),
+            "callable" if each.get(1).is_some_and(|of| ["None", "Awaitable[None]"].contains(of)) => Kind::callback(),
             "callable" if each.first() == Some(&"[]") => Kind::Gives(at(1)),
             "callable" | "function" => Kind::Function,
             "promise" if !self.is_python() => Kind::From(PROMISE.to_owned(), at(0)),
@@ -382,6 +386,11 @@ fn defaulted(text: &str) -> (&str, Option<&str>) {
 /// A type of functions: `(x: T) => K`, `() => void`.
 fn is_function(text: &str) -> bool {
     text.match_indices("=>").any(|(at, _)| depth_of(&text[..at]) == 0)
+}
+
+/// The type that functions of a type return.
+fn result_of(text: &str) -> &str {
+    text.rsplit("=>").next().unwrap_or_default().trim()
 }
 
 /// Brackets that are open at the end of a text.

@@ -1,6 +1,6 @@
 //! Calls of a function in texts: documentation, tests, code that uses it.
 
-use super::value::{Argument, Value, arguments, literal};
+use super::value::{Argument, Value, arguments, literal, written};
 use crate::language::Language;
 
 /// A call that a text shows.
@@ -11,6 +11,14 @@ pub struct Call {
     pub arguments: Vec<Argument>,
     /// The result that the text states, as a literal.
     pub result: Option<String>,
+    /// Calls of what the function returns: 1 for `f(1)(2)`.
+    pub level: usize,
+}
+
+impl Call {
+    fn text(&self, language: Language) -> String {
+        format!("{}({})", self.callee, written(&self.arguments, language))
+    }
 }
 
 /// The function whose calls are looked for.
@@ -63,7 +71,10 @@ impl Called {
     pub fn calls(&self, text: &str) -> Vec<Call> {
         let mut all = Vec::new();
         for (at, _) in text.match_indices(&self.name).take(10 * MOST) {
-            all.extend(self.call_at(text, at));
+            if let Some((call, end)) = self.call_at(text, at) {
+                self.add_with_returned(call, text, (at, end), &mut all);
+            }
+            all.truncate(MOST);
             if all.len() == MOST {
                 break;
             }
@@ -71,9 +82,62 @@ impl Called {
         all
     }
 
-    fn call_at(&self, text: &str, at: usize) -> Option<Call> {
-        let before = &text[..at];
-        let open = text[at + self.name.len()..].strip_prefix('(')?;
+    /// A call from the first byte to the last, and calls of what it returns: `f(1)(2)`, or `g = f(1)`, then `g(2)`.
+    fn add_with_returned(&self, mut call: Call, text: &str, (at, mut end): (usize, usize), all: &mut Vec<Call>) {
+        while text[end..].starts_with('(')
+            && let Some((next, after)) = self.given(text, end)
+        {
+            let outer = Call { result: None, ..call.clone() };
+            call = Call { callee: call.text(self.language), arguments: next, result: None, level: call.level + 1 };
+            all.push(outer);
+            end = after;
+        }
+        call.result = self.result(&text[end..]);
+        let line = text[..at].rsplit('\n').next().unwrap_or_default().trim_end();
+        let set = line
+            .strip_suffix('=')
+            .map(str::trim_end)
+            .filter(|_| text[end..].trim_start_matches(' ').starts_with([';', '\n']));
+        let name = set.and_then(|set| set.rsplit(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').next());
+        let callee = call.text(self.language);
+        let level = call.level + 1;
+        all.push(call);
+        let Some(name) = name.filter(|name| !name.is_empty()) else { return };
+        let lines: usize = text[end..].split_inclusive('\n').take(MOST_LINES).map(str::len).sum();
+        let after = &text[..end + lines];
+        for (place, _) in after[end..].match_indices(name) {
+            let (begin, open) = (end + place, end + place + name.len());
+            let is_inside = after[..begin].ends_with(|c: char| c.is_alphanumeric() || "_$.".contains(c));
+            if is_inside || !after[open..].starts_with('(') {
+                continue;
+            }
+            let Some((arguments, end)) = self.given(after, open) else { continue };
+            // What it keeps from one call may change the next.
+            let is_first = all.last().is_none_or(|last| last.callee != callee);
+            let result = self.result(&after[end..]).filter(|_| is_first);
+            all.push(Call { callee: callee.clone(), arguments, result, level });
+        }
+    }
+
+    /// The arguments whose parenthesis opens at a byte, and the byte after the closing one.
+    fn given(&self, text: &str, open: usize) -> Option<(Vec<Argument>, usize)> {
+        let (mut all, end) = arguments(text, open + 1, self.language)?;
+        for argument in &mut all {
+            if let Value::Other(name) = &argument.value
+                && let Some(value) = self.variable(&text[..open], name)
+            {
+                argument.value = value;
+            }
+        }
+        Some((all, end))
+    }
+
+    /// The call by the name at a byte, without its result, and the byte after it.
+    fn call_at(&self, text: &str, at: usize) -> Option<(Call, usize)> {
+        let (before, open) = (&text[..at], at + self.name.len());
+        if !text[open..].starts_with('(') {
+            return None;
+        }
         let is_defined = ["def ", "function ", "function* ", "func ", "fn "].iter().any(|word| before.ends_with(word));
         if is_defined || before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
             return None;
@@ -86,15 +150,8 @@ impl Called {
             }
             None => self.name.clone(),
         };
-        let (mut arguments, end) = arguments(text, text.len() - open.len(), self.language)?;
-        for argument in &mut arguments {
-            if let Value::Other(name) = &argument.value
-                && let Some(value) = self.variable(before, name)
-            {
-                argument.value = value;
-            }
-        }
-        Some(Call { callee, arguments, result: self.result(&text[end..]) })
+        let (arguments, end) = self.given(text, open)?;
+        Some((Call { callee, arguments, result: None, level: 0 }, end))
     }
 
     /// The value of a variable that is set last in an example before a call: `>>> name = value`.
@@ -232,6 +289,18 @@ mod tests {
         );
         assert_eq!(f("f(1) == 2 + x; f(2) == g(3); f(3) > 1; x = f(4)[0]"), ["f(1)", "f(2)", "f(3)", "f(4)"]);
         assert_eq!(f("def f(x): pass\nelf(1); self.f(2)\n_f(3) f (4)"), ["f(2)"]);
+    }
+
+    #[test]
+    fn what_a_call_returns_is_called() {
+        let f = |text| told("f", None, text);
+        assert_eq!(f("f(1)(2) == 3\n"), ["f(1)", "f(1)(2) = 3"]);
+        assert_eq!(f("f(1)(2, 3)() == 3\n"), ["f(1)", "f(1)(2, 3)", "f(1)(2, 3)() = 3"]);
+        let text = ">>> add = f(1)\n>>> add(2)\n3\n>>> add(3)\n4\n>>> other.add(4)\n";
+        assert_eq!(f(text), ["f(1)", "f(1)(2) = 3", "f(1)(3)"], "a later call may find what an earlier one left");
+        assert_eq!(f("x = f(1) + 2\nx(3)\n"), ["f(1)"]);
+        let text = "const add = f(1);\nadd(2); // 3\n";
+        assert_eq!(told_in(Language::JavaScript, "f", None, text), ["f(1)", "f(1)(2) = 3"]);
     }
 
     #[test]

@@ -9,12 +9,14 @@ use super::described::Described;
 use super::files::{is_path, with_files};
 use super::kind::{Kind, Parameter, Way, arguments, told_arguments};
 use super::literals::Literals;
+use super::methods::{self, Method};
 use super::mutation::MUTATIONS;
 use super::names::with_forms;
 use super::nesting::Nesting;
+use super::returned;
 use super::value::{self, Argument, written};
 use super::words::Words;
-use crate::code::{self, Declarations, Place, Target};
+use crate::code::{Declarations, Target};
 use crate::hash;
 use crate::language::Language;
 use crate::trial::{Earlier, Input, TrialError};
@@ -52,35 +54,24 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
     } else {
         Words::none(target.language)
     };
-    let literals = Literals::of(target.language, bodies);
-    let nesting = Nesting::of(target.language, head, &called.name, bodies);
-    let described = Described::new(target.language, head, bodies);
-    let is_only = parameters.len() == 1;
-    for (at, parameter) in parameters.iter_mut().enumerate() {
-        let is_it = |place: usize, argument: &Argument| match &argument.name {
-            Some(name) => *name == parameter.name,
-            None => place == at,
-        };
-        let of_call = |call: &Call| {
-            let arguments = call.arguments.iter().enumerate();
-            Some(Kind::of(&arguments.into_iter().find(|(place, argument)| is_it(*place, argument))?.1.value))
-        };
-        let seen = shown.iter().filter_map(of_call).fold(Kind::Unknown, Kind::or);
-        let known = seen.or(std::mem::take(&mut parameter.kind));
-        let of_name = || match Kind::of_name(&parameter.name) {
-            // Each of `*numbers` is a number.
-            Kind::List(kind) if parameter.way == Way::Rest => *kind,
-            _ if is_path(&parameter.name) => Kind::Path(Vec::new()),
-            kind => described.kind(&parameter.name, kind, is_only),
-        };
-        let is_guessed = known == Kind::Unknown;
-        let known = if is_guessed { of_name() } else { known };
-        parameter.kind = known;
-        *parameter = literals.told(with_files(head, &called.name, std::mem::take(parameter)), is_guessed);
-        parameter.kind = nesting.nested(std::mem::take(&mut parameter.kind), is_guessed);
-        let is_open = is_guessed && !literals.shows(&parameter.name);
-        parameter.kind = words.told(std::mem::take(&mut parameter.kind), is_open);
-        *parameter = with_forms(head, &called.name, std::mem::take(parameter), is_open);
+    let known = Known {
+        function: (head, &called.name),
+        literals: Literals::of(target.language, bodies),
+        nesting: Nesting::of(target.language, head, &called.name, bodies),
+        described: Described::new(target.language, head, bodies),
+        words,
+        shown: &shown,
+    };
+    known.tell(&mut parameters, 0);
+    let mut levels = Vec::new();
+    for (at, text) in returned::levels(target.language, bodies).iter().enumerate() {
+        let mut taken = types.parameters(text, 0);
+        known.tell(&mut taken, at + 1);
+        levels.push(taken);
+    }
+    if let Some(last) = levels.len().checked_sub(1) {
+        parameters = returned::with_showing(parameters);
+        levels[..last].iter_mut().for_each(|level| *level = returned::with_showing(std::mem::take(level)));
     }
     let mut all = Inputs { called: &called, seen: HashSet::new(), all: Vec::new() };
     for call in &shown {
@@ -89,15 +80,75 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
     let most = all.all.len() + MOST_CHANGED;
     changed_calls(&shown, target, &mut all, most);
     let object = called.class.as_deref().filter(|_| !called.is_static).and_then(|class| types.object(class));
-    let others = other_methods(target, &called, types);
-    typical_calls(&called, object.as_ref(), (&parameters, &others), &shown, &mut all);
+    let others = methods::others(target, &called, types);
+    let alone: Vec<Call> = shown.iter().filter(|call| call.level == 0).cloned().collect();
+    typical_calls(&called, object.as_ref(), (&parameters, &others), &alone, &mut all);
+    if !levels.is_empty() {
+        let (returned, outer): (Vec<_>, Vec<_>) = all.all.into_iter().partition(|input| input.is_of_returned());
+        all.all = returned::calls(&called, &outer, &levels, MOST.saturating_sub(returned.len()));
+        all.all.splice(..0, returned);
+    }
     if all.all.is_empty() {
         return Err(format!("{} cannot be called: nothing says what it takes", target.name));
     }
     Ok(all.all)
 }
 
-/// Further inputs beside `inputs`, where these bodies compare with more than the known ones do.
+/// What tells the kinds of parameters.
+struct Known<'a> {
+    /// The head of the function, and its name.
+    function: (&'a str, &'a str),
+    literals: Literals,
+    nesting: Nesting,
+    described: Described,
+    words: Words,
+    /// Calls in texts.
+    shown: &'a [Call],
+}
+
+impl Known<'_> {
+    /// Tells the kinds of the parameters of the function, or of one that it returns: `level` 1, or 2 if that one
+    /// returns it.
+    fn tell(&self, parameters: &mut [Parameter], level: usize) {
+        let is_only = parameters.len() == 1;
+        for (at, parameter) in parameters.iter_mut().enumerate() {
+            let is_it = |place: usize, argument: &Argument| match &argument.name {
+                Some(name) => *name == parameter.name,
+                None => place == at,
+            };
+            let of_call = |call: &Call| {
+                let arguments = call.arguments.iter().enumerate();
+                Some(Kind::of(&arguments.into_iter().find(|(place, argument)| is_it(*place, argument))?.1.value))
+            };
+            let calls = self.shown.iter().filter(|call| call.level == level);
+            let seen = calls.filter_map(of_call).fold(Kind::Unknown, Kind::or);
+            let told = seen.or(std::mem::take(&mut parameter.kind));
+            *parameter = self.told(Parameter { kind: told, ..std::mem::take(parameter) }, is_only);
+        }
+    }
+
+    /// A parameter of the kind that it has, or else that its name says.
+    fn told(&self, parameter: Parameter, is_only: bool) -> Parameter {
+        let (head, function) = self.function;
+        let of_name = || match Kind::of_name(&parameter.name) {
+            // Each of `*numbers` is a number.
+            Kind::List(kind) if parameter.way == Way::Rest => *kind,
+            _ if is_path(&parameter.name) => Kind::Path(Vec::new()),
+            kind => self.described.kind(&parameter.name, kind, is_only),
+        };
+        let is_guessed = parameter.kind == Kind::Unknown;
+        let kind = if is_guessed { of_name() } else { parameter.kind };
+        let parameter = Parameter { kind, ..parameter };
+        let parameter = self.literals.told(with_files(head, function, parameter), is_guessed);
+        let kind = self.nesting.nested(parameter.kind, is_guessed);
+        let is_open = is_guessed && !self.literals.shows(&parameter.name);
+        let kind = self.words.told(kind, is_open);
+        with_forms(head, function, Parameter { kind, ..parameter }, is_open)
+    }
+}
+
+/// Further inputs beside `inputs`, where these bodies compare with more than the known ones do, or more of them
+/// return functions.
 pub fn more_inputs(
     target: &Target,
     tests: &[String],
@@ -105,7 +156,8 @@ pub fn more_inputs(
     inputs: &[Input],
 ) -> Vec<Input> {
     let of = |bodies: &[&str]| Literals::of(target.language, bodies);
-    if !of(bodies).has_more_than(&of(known)) {
+    let levels = |bodies: &[&str]| returned::levels(target.language, bodies).len();
+    if !of(bodies).has_more_than(&of(known)) && levels(bodies) == levels(known) {
         return Vec::new();
     }
     let all = self::inputs(target, tests, bodies).unwrap_or_default();
@@ -118,8 +170,12 @@ pub fn more_inputs(
 pub fn typed_call(target: &Target, text: &str) -> Result<Input, String> {
     let called = called(target)?;
     let text = text.trim();
-    let of = |text: &str| called.calls(text).into_iter().next();
-    let call = of(text).or_else(|| of(&format!("{text})"))).filter(|_| !called.is_read);
+    // The call itself, or that of what it returns: `f(1)(2)`.
+    let longer = |one: Call, other: Call| if other.level > one.level { other } else { one };
+    let of = |text: &str| called.calls(text).into_iter().reduce(longer);
+    let closed = format!("{text})");
+    let [first, second] = if text.ends_with(')') { [text, &closed] } else { [&closed, text] };
+    let call = of(first).or_else(|| of(second)).filter(|_| !called.is_read);
     let call = call
         .ok_or_else(|| format!("`{text}` is no call of {}: type `{}(` and arguments", target.name, called.callee()))?;
     let mut all = Inputs { called: &called, seen: HashSet::new(), all: Vec::new() };
@@ -130,6 +186,9 @@ pub fn typed_call(target: &Target, text: &str) -> Result<Input, String> {
 /// Returns true if an input leaves out an argument that the function could take, or it takes none.
 pub fn leaves_out(target: &Target, input: &Input) -> bool {
     let Ok(called) = called(target) else { return false };
+    if input.is_of_returned() {
+        return false;
+    }
     let head = head_of(target);
     let declared = Declarations::of_file(target.language, &target.text);
     let types = Types { language: target.language, declared: &declared };
@@ -139,12 +198,12 @@ pub fn leaves_out(target: &Target, input: &Input) -> bool {
 }
 
 /// The head of a function, with its documentation.
-fn head_of(target: &Target) -> &str {
+pub(super) fn head_of(target: &Target) -> &str {
     target.text.get(target.function.start..target.body.start).unwrap_or_default()
 }
 
 /// The function as calls name it.
-fn called(target: &Target) -> Result<Called, String> {
+pub(super) fn called(target: &Target) -> Result<Called, String> {
     let mut parts: Vec<&str> = target.name.split('.').collect();
     let name = parts.pop().unwrap_or_default().to_owned();
     let around = target.around().iter().filter_map(|head| target.text.get(head.clone()));
@@ -180,7 +239,7 @@ fn shown_calls(target: &Target, called: &Called, head: &str, tests: &[String]) -
 }
 
 /// The parameters of a head.
-fn parameters(types: Types, head: &str, name: &str) -> Option<Vec<Parameter>> {
+pub(super) fn parameters(types: Types, head: &str, name: &str) -> Option<Vec<Parameter>> {
     let all = match signature(types.language, head, name)? {
         text if text.starts_with('(') => types.parameters(&types.bound(&head[..head.len() - text.len()], text), 0),
         // `f = x => {`
@@ -259,6 +318,10 @@ impl Inputs<'_> {
             earlier,
             is_read: self.called.is_read,
         };
+        self.add_input(input, most);
+    }
+
+    fn add_input(&mut self, input: Input, most: usize) {
         if self.all.len() < most.min(MOST) && self.seen.insert(input.text()) {
             self.all.push(input);
         }
@@ -287,56 +350,9 @@ fn changed_calls(shown: &[Call], target: &Target, all: &mut Inputs, most: usize)
             };
             let arguments = call.arguments.iter().enumerate().map(change).collect::<Option<Vec<_>>>();
             if let Some(arguments) = arguments {
-                all.add(&Call { callee: call.callee.clone(), arguments, result: None }, most);
+                all.add(&Call { arguments, result: None, ..(*call).clone() }, most);
             }
         }
-    }
-}
-
-/// Most other methods of a class that are called before a method.
-const MOST_METHODS: usize = 3;
-/// Calls of a method before its own: enough to fill what holds few.
-const MANY: usize = 4;
-
-/// Finished methods of the function's class that take something, with what they take. One that changes an
-/// object shows in what the function does.
-fn other_methods(target: &Target, called: &Called, types: Types) -> Vec<(String, Vec<Parameter>)> {
-    let Some(class) = &called.class else { return Vec::new() };
-    let of = |name: &code::FunctionName| {
-        let method = name.name.strip_prefix(class)?.strip_prefix('.')?;
-        let is_other = name.finished && method != called.name && !method.starts_with('_') && method != "constructor";
-        let place = Place::Function(name.name.clone());
-        let other = Target::in_text(&target.text, target.language, &place).ok().filter(|_| is_other)?;
-        let is_plain = self::called(&other).is_ok_and(|called| !called.is_static && !called.is_read);
-        let taken = parameters(types, head_of(&other), method).filter(|all| is_plain && !all.is_empty())?;
-        let guessed = |one: Parameter| match one.kind {
-            Kind::Unknown => Parameter { kind: Kind::of_name(&one.name), ..one },
-            _ => one,
-        };
-        Some((method.to_owned(), taken.into_iter().map(guessed).collect()))
-    };
-    code::function_names(target.language, &target.text).iter().filter_map(of).take(MOST_METHODS).collect()
-}
-
-/// The calls before call `number` of a method: of another method, or several of its own.
-fn earlier_calls(
-    called: &Called,
-    parameters: &[Parameter],
-    others: &[(String, Vec<Parameter>)],
-    number: usize,
-) -> Vec<Earlier> {
-    let of = |method: &str, parameters: &[Parameter], number: usize| Earlier {
-        method: method.to_owned(),
-        arguments: written(&arguments(parameters, number, None), called.language),
-    };
-    let other = others.get(number / 4 % others.len().max(1));
-    match (number % 4, other) {
-        (3, Some((method, taken))) => (0..2).map(|at| of(method, taken, number + at)).collect(),
-        (1, Some((method, taken))) if called.is_read => vec![of(method, taken, number / 4)],
-        _ if called.is_read => Vec::new(),
-        (1, _) => vec![of(&called.name, parameters, number / 2)],
-        (2, _) => (0..MANY).map(|at| of(&called.name, parameters, number / 4 + at)).collect(),
-        _ => Vec::new(),
     }
 }
 
@@ -344,7 +360,7 @@ fn earlier_calls(
 fn typical_calls(
     called: &Called,
     object: Option<&Kind>,
-    (parameters, others): (&[Parameter], &[(String, Vec<Parameter>)]),
+    (parameters, others): (&[Parameter], &[Method]),
     shown: &[Call],
     all: &mut Inputs,
 ) {
@@ -360,19 +376,25 @@ fn typical_calls(
     let is_method = called.class.is_some() && !called.is_static;
     for number in 0..MOST_TOLD {
         if let Some(arguments) = told_arguments(parameters, number) {
-            all.add(&Call { callee: callee(number), arguments, result: None }, MOST);
+            all.add(&Call { callee: callee(number), arguments, result: None, level: 0 }, MOST);
         }
     }
     for number in 0..3 * MOST {
-        let earlier = if is_method { earlier_calls(called, parameters, others, number) } else { Vec::new() };
+        let callee = callee(number);
+        if is_method && let Some(input) = methods::later(called, (&callee, parameters), others, number) {
+            all.add_input(input, MOST);
+            continue;
+        }
+        let earlier = if is_method { methods::earlier(called, parameters, others, number) } else { Vec::new() };
         let arguments = arguments(parameters, number, usual);
-        all.add_after(earlier, &Call { callee: callee(number), arguments, result: None }, MOST);
+        all.add_after(earlier, &Call { callee, arguments, result: None, level: 0 }, MOST);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::code::Place;
 
     fn of(text: &str, name: &str, tests: &[&str]) -> Result<Vec<String>, String> {
         let target = Target::in_text(text, Language::Python, &Place::Function(name.to_owned())).unwrap();
@@ -430,7 +452,7 @@ mod tests {
         assert!(all.iter().any(|input| input.contains(").put(\"") && input.contains(", then get(\"")), "{all:?}");
         assert!(!all.iter().any(|input| input.contains("drop(")), "it is not finished");
         let all = of(text, "Cache.put", &[]).unwrap();
-        assert!(all.iter().any(|input| input.matches("put(").count() == MANY + 1), "{all:?}");
+        assert!(all.iter().any(|input| input.matches("put(").count() == 5), "{all:?}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::files::PATHS;
 use super::value::{Argument, CLOCK, FAILING, REJECTING, Value};
+use crate::trial::CALLBACK_MAKER;
 
 /// A kind of values.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -221,6 +222,11 @@ impl Kind {
         }
     }
 
+    /// Functions that return nothing: they are called for what they do.
+    pub fn callback() -> Self {
+        Self::OneOf(vec![format!("{CALLBACK_MAKER}()")])
+    }
+
     /// The kind that parameters of this name usually have.
     pub fn of_name(name: &str) -> Self {
         let is_question = |head: &str| {
@@ -230,9 +236,16 @@ impl Kind {
         if is_question("is") || is_question("has") {
             return Self::Bool;
         }
+        let is_on = is_question("on");
         let name = name.trim_matches(|c: char| c == '_' || c.is_numeric()).to_lowercase();
         let has = |words: &[&str]| words.contains(&name.as_str());
         let ends = |words: &[&str]| words.iter().any(|word| name.ends_with(word));
+        if is_on || ends(&["handler", "listener"]) {
+            return Self::callback();
+        }
+        if has(&["exceptions", "exception", "exc_types"]) {
+            return Self::OneOf(["Exception", "(ValueError, ZeroDivisionError)", "KeyError"].map(str::to_owned).into());
+        }
         let list = |kind| Self::List(Box::new(kind));
         let is_function = ["func", "function", "predicate", "pred", "callback", "mapper", "iteratee", "comparator"];
         if ends(&is_function) || has(&["fn", "cb", "key_func", "keyfunc"]) {
@@ -454,7 +467,7 @@ mod tests {
         let given = |kind| told(&Kind::Gives(Box::new(kind)));
         assert_eq!(given(Kind::Float)[1], "lambda: 0.0");
         assert!(given(Kind::Float)[0].contains("count("), "a clock");
-        assert_eq!(given(Kind::Text)[..2], ["lambda: \"\"", "lambda: 1 / 0"]);
+        assert_eq!(given(Kind::Text)[..2], ["lambda: \"\"", "lambda *_: 1 / 0"]);
         assert!(given(Kind::Unknown)[3].ends_with("// all.pop()"), "it fails twice");
         let two = [one("a", Kind::Int, false, Way::Named), one("b", Kind::Int, false, Way::Named)];
         let objects = Kind::List(Box::new(Kind::Fields(two.to_vec()))).typical(4).written(Language::Python);

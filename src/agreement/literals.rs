@@ -50,6 +50,8 @@ pub struct Literals {
     numbers: Vec<i64>,
     /// Fields that are read, by the name of what they are read from.
     fields: HashMap<String, Vec<String>>,
+    /// Texts that are asked for in something: `"name" in row`.
+    members: Vec<String>,
     /// Marks in longer texts, such as patterns.
     marks: Vec<String>,
     /// Kinds of names, as methods and comparisons show them.
@@ -64,7 +66,7 @@ impl Literals {
         let (mut texts, mut numbers) = (Counted::default(), Counted::default());
         let mut fields: HashMap<String, Counted<String>> = HashMap::new();
         let (mut marks, mut kinds) = (Counted::default(), HashMap::new());
-        let mut compared: HashMap<String, Counted<String>> = HashMap::new();
+        let (mut compared, mut members) = (HashMap::<String, Counted<String>>::new(), Counted::default());
         for (body, text) in bodies.iter().enumerate() {
             let all = words(language, text);
             for (at, word) in all.iter().enumerate() {
@@ -79,6 +81,11 @@ impl Literals {
                             (_, true) => owner(4),
                             _ => None,
                         };
+                        let is_asked =
+                            all.get(at + 1).and_then(Word::name).is_some_and(|word| ["in", "not"].contains(&word));
+                        if is_asked && is_name(text) {
+                            members.add(body, text.clone());
+                        }
                         match from {
                             Some(from) => fields.entry(from.to_owned()).or_default().add(body, text.clone()),
                             None if is_value(text) => texts.add(body, text.clone()),
@@ -138,7 +145,15 @@ impl Literals {
         }
         let fields = fields.into_iter().map(|(from, all)| (from, all.sorted())).collect();
         let compared = compared.into_iter().map(|(name, all)| (name, all.sorted())).collect();
-        Self { texts: texts.sorted(), numbers: numbers.sorted(), fields, marks: marks.sorted(), kinds, compared }
+        Self {
+            texts: texts.sorted(),
+            numbers: numbers.sorted(),
+            fields,
+            members: members.sorted(),
+            marks: marks.sorted(),
+            kinds,
+            compared,
+        }
     }
 
     /// Returns true if these speak of something that `others` do not.
@@ -180,6 +195,7 @@ impl Literals {
         match (kind, own) {
             (Kind::Dict(key, value), own) if matches!(*key, Kind::Text | Kind::Unknown) => {
                 let fields = own.map(|(name, fields)| self.object(name, fields)).or_else(|| self.of_others(""));
+                let fields = fields.or_else(|| (!self.members.is_empty()).then(|| self.fields_of(&self.members)));
                 let whole = Kind::Dict(key, value);
                 fields.map_or(whole.clone(), |fields| Kind::Either(Box::new(fields), Box::new(whole)))
             }
@@ -268,6 +284,11 @@ impl Literals {
 fn is_value(text: &str) -> bool {
     let is_short = !text.is_empty() && text.len() <= LONGEST && text.split_whitespace().count() <= 2;
     is_short && !text.contains(['{', '}', '%', '\\']) && !text.chars().any(|c| c.is_control() && c != '\n')
+}
+
+/// Returns true for a text that could be the name of a field.
+fn is_name(text: &str) -> bool {
+    text.len() > 1 && text.starts_with(char::is_alphabetic) && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// Marks that separate parts of texts, in a pattern or a longer text.
@@ -428,6 +449,10 @@ mod tests {
         let paid = "    return [o for o in orders if o['status'] == 'paid']\n";
         let all = values(Language::Python, &[paid], "orders", Kind::List(Box::default()), false);
         assert!(all.iter().any(|orders| orders.contains("\"status\": \"paid\"")), "{all:?}");
+        let asked = "    return [r for r in rows if 'amount' not in r]\n";
+        let row = Kind::Dict(Box::new(Kind::Text), Box::default());
+        let all = values(Language::Python, &[asked], "rows", Kind::List(Box::new(row)), false);
+        assert!(all.iter().any(|rows| rows.contains("\"amount\": ")), "{all:?}");
         let all =
             values(Language::JavaScript, &["  if (m === 'GET' && p === \"/a\") return 1;\n"], "m", Kind::Text, true);
         assert!(all.contains(&"\"GET\"".to_owned()) && !all.contains(&"\"/a\"".to_owned()), "{all:?}");

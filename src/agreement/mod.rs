@@ -5,7 +5,8 @@
 //! - Inputs (`inputs`): calls of the function in its documentation, in tests and in the code around it, with
 //!   changed values (`mutation`), and typical values by annotation (`annotation`), name (`kind`, `names`) and
 //!   use (`described`), one inside of the other (`nesting`), with files made for the call (`files`), values that
-//!   documentation speaks of (`words`) and that candidates compare with (`literals`). The same each time.
+//!   documentation speaks of (`words`) and that candidates compare with (`literals`). A function that is
+//!   returned is called in turn (`returned`). The same each time.
 //! - Calls run in the sandbox, a process for each distinct candidate (`trial::Runner::observe`). What is
 //!   compared is the result with changed arguments and files, or the type of the error.
 //! - Votes (`vote`): for each input a candidate gets the number of candidates that do the same there. Equal
@@ -24,9 +25,11 @@ mod found;
 mod inputs;
 mod kind;
 mod literals;
+mod methods;
 mod mutation;
 mod names;
 mod nesting;
+mod returned;
 mod stated;
 mod typed;
 mod value;

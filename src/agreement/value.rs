@@ -39,9 +39,9 @@ const FUNCTIONS: &[(&str, &str)] = &[
 
 /// Functions that always fail, and those that fail twice before they return.
 pub const FAILING: [Value; 2] = [
-    Value::Spelled("lambda: 1 / 0", "() => { throw new Error(\"a\"); }"),
+    Value::Spelled("lambda *_: 1 / 0", "() => { throw new Error(\"a\"); }"),
     Value::Spelled(
-        "lambda all=[2, 0, 0]: 6 // all.pop()",
+        "lambda *_, all=[2, 0, 0]: 6 // all.pop()",
         "((left) => () => { if (left-- > 0) throw new Error(\"a\"); return 3; })(2)",
     ),
 ];
@@ -53,6 +53,11 @@ pub const REJECTING: [Value; 2] = [
         "((left) => async () => { if (left-- > 0) throw new Error(\"a\"); return 3; })(2)",
     ),
 ];
+/// A function that returns what it is given behind the number of its calls before.
+pub const COUNTING: Value = Value::Spelled(
+    "lambda *x, n=__import__(\"itertools\").count(): (next(n), *x)",
+    "((n) => (...x) => [n++, ...x])(0)",
+);
 /// A function that returns a larger number at each call, as a clock does.
 pub const CLOCK: Value =
     Value::Spelled("__import__(\"itertools\").count(1.5, 0.5).__next__", "((t) => () => t += 0.5)(1)");

@@ -156,10 +156,13 @@ pub fn normalise(language: Language, text: &str) -> String {
     (rules::of(language).normalise)(text)
 }
 
-/// `text` with its comments and strings blanked, byte for byte, so that only code is left. Only for languages
-/// with braces.
+/// `text` with its comments and strings blanked, byte for byte, so that only code is left.
 pub fn blanked(language: Language, text: &str) -> String {
-    let Some(lexicon) = rules::of(language).lexicon else { return text.to_owned() };
+    let Some(lexicon) = rules::of(language).lexicon else {
+        let is_said = |kind| matches!(kind, python::lex::Kind::Str | python::lex::Kind::Comment);
+        let tokens = python::lex::Tokens::new(text, 0).filter(|token| is_said(token.kind));
+        return with_blanks(text, tokens.map(|token| token.start..token.end));
+    };
     let tokens = Tokens::new(lexicon, text).filter(|token| matches!(token.kind, Kind::Str | Kind::Comment));
     with_blanks(text, tokens.map(|token| token.start..token.end))
 }
@@ -233,6 +236,7 @@ mod tests {
         let text = "a \"b\\\"c\" d // e\n'{' 'x r#\"\"{\"# f /* { */ g";
         assert_eq!(blanked(Language::Rust, text), "a        d     \n    'x         f         g");
         assert_eq!(blanked(Language::Go, "a `{\n` '}' b // {"), "a   \n      b     ");
+        assert_eq!(blanked(Language::Python, "x = \"a:b\"  # c\n'''\n'''"), "x =           \n   \n   ");
         for odd in ["\"", "'", "'\\", "r#\"", "/*", "`", "é\"é", "'é'", "'\\é"] {
             for language in [Language::Rust, Language::Go] {
                 assert_eq!(blanked(language, odd).len(), odd.len(), "{odd}");

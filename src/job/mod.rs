@@ -325,14 +325,14 @@ impl Job {
         Some(self.target()?.replacement(completion))
     }
 
-    /// A sentence on a pick that tests leave to agreement, as they do not notice the function.
+    /// A sentence on a pick that tests leave to agreement, as they say nothing of the function.
     pub fn unnoticed_words(&self, agreement: Option<&Agreement>) -> String {
         let name = self.target().map_or("the function", |target| &target.name);
         let instead = match agreement {
             Some(agreement) if agreement.tells() => ": the candidates were compared instead",
             _ => ", and nothing was compared: the most probable candidate is first",
         };
-        format!("the tests that were found do not notice `{name}`{instead}")
+        format!("the tests that were found say nothing of `{name}`{instead}")
     }
 
     /// The completed function with what comes with it, for a reader.

@@ -39,7 +39,8 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
         _ => of_report(),
     };
     let message = if remark.is_empty() { message } else { format!("{message} ({remark})") };
-    Ok(Verdict {
+    let is_silent = status == Status::NotRun && (evidence.unfinished.is_some() || evidence.is_unrelated);
+    let verdict = Verdict {
         status,
         duration_ms: run.elapsed.as_millis().try_into().unwrap_or(u64::MAX),
         output: clean(&run.output),
@@ -52,7 +53,9 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
         is_unheard: evidence.missing.is_some() || status == Status::NotRun && evidence.unfinished.is_some(),
         noticed: evidence.noticed,
         ..Verdict::not_run(&message)
-    })
+    };
+    // Where the machine is at fault they may call the function elsewhere.
+    Ok(Verdict { is_unnoticed: is_silent && !verdict.is_of_machine(|_| true), ..verdict })
 }
 
 /// Each test of a report that ran, by name.

@@ -27,6 +27,8 @@ pub struct Evidence {
     pub flaky: Vec<String>,
     /// The first test that reaches another unfinished function of the user's, and the name of that.
     pub unfinished: Option<(String, String)>,
+    /// True if all tests fail without ever calling the function.
+    pub is_unrelated: bool,
     /// The part of the tests or their libraries that the code changed.
     pub changed: Option<String>,
     /// True if the code is the user's own, as it stands in the project.
@@ -42,7 +44,7 @@ impl Evidence {
     pub fn of(run: Run, report: Report) -> Self {
         let (asked, wanted, flaky, runner, remark) = Default::default();
         let (failure, missing, complaint, changed) = Default::default();
-        let (unfinished, is_own, noticed) = Default::default();
+        let (unfinished, is_unrelated, is_own, noticed) = Default::default();
         Self {
             run,
             report,
@@ -54,6 +56,7 @@ impl Evidence {
             wanted,
             flaky,
             unfinished,
+            is_unrelated,
             changed,
             is_own,
             noticed,

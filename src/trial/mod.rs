@@ -55,7 +55,7 @@ pub use found::{is_of_tests, tested_stem};
 use language::command::{self, Toolbox};
 pub use language::tests_below;
 use language::{Context, Packages, TrialLanguage};
-pub use observe::{Earlier, Effect, FILE_MAKER, FOLDER_MAKER, Input, Observed};
+pub use observe::{CALLBACK_MAKER, EFFECTS, Earlier, Effect, FILE_MAKER, FOLDER_MAKER, Input, Observed};
 pub use project::Project;
 use project::baseline_cache::CacheFile;
 use project::lone::Lones;
@@ -84,7 +84,38 @@ fn is_withheld(name: &str) -> bool {
     std::env::var_os(name).is_some() && !VARIABLES.contains(&name)
 }
 
-/// A sentence for tests of the file that might say more where they can be run.
+/// Tests of the file that are not heard.
+#[derive(Debug, Default)]
+struct Unheard {
+    /// A sentence for each.
+    why: Vec<String>,
+    /// True if some might say more where they can be run, and do not just fail in other functions.
+    may_say_more: bool,
+}
+
+impl Unheard {
+    fn add(&mut self, trial: &Trial, tests: &Tests, verdict: &Result<Verdict, TrialError>) {
+        let Some(why) = not_run(trial, tests, verdict) else { return };
+        self.why.push(why);
+        self.may_say_more |= !verdict.as_ref().is_ok_and(|verdict| verdict.is_unnoticed);
+    }
+}
+
+/// The verdict of tests that were found. Where they are all tests of a project no test names the function, and if
+/// they cannot be run nothing is missed.
+fn of_suite(verdict: Result<Verdict, TrialError>, tests: &Tests) -> Result<Verdict, TrialError> {
+    match verdict {
+        Ok(verdict) if tests.is_suite() && verdict.status == Status::NotRun => {
+            Ok(Verdict { is_unnoticed: true, ..verdict })
+        }
+        Err(error @ (TrialError::Interpreter(_) | TrialError::Tests(_))) if tests.is_suite() => {
+            Ok(Verdict { is_unnoticed: true, ..Verdict::not_run(&error.to_string()) })
+        }
+        verdict => verdict,
+    }
+}
+
+/// A sentence for tests of the file that are not heard.
 fn not_run(trial: &Trial, tests: &Tests, verdict: &Result<Verdict, TrialError>) -> Option<String> {
     let is_about = |file: &Path| are_about(trial.language, file, trial.function().unwrap_or_default(), tests);
     if !trial.file.as_deref().is_some_and(is_about) {
@@ -260,10 +291,10 @@ impl Runner {
     /// The verdict of the first tests that are sensitive.
     fn first_sensitive(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let at = self.context(cancel)?;
-        let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial, false) };
+        let Tests::FirstOf(all) = &trial.tests else { return of_suite(self.judge(&at, trial, false), &trial.tests) };
         let (mut best, mut others): (Option<Result<Verdict, TrialError>>, Vec<String>) = Default::default();
         let (begun, mut hit, mut left_out) = (Instant::now(), None, Vec::new());
-        let (mut unheard, mut are_all) = (Vec::<String>::new(), true);
+        let (mut unheard, mut are_all) = (Unheard::default(), true);
         for (place, (tests, label)) in all.iter().enumerate() {
             let is_late = begun.elapsed() > trial.limits.wall * PATIENCE_WITH_GROUPS;
             if place > 0 && is_late && !are_beside(trial, tests) {
@@ -275,7 +306,7 @@ impl Runner {
             let verdict = self.judge(&at, &Trial { tests: tests.clone(), ..trial.clone() }, true);
             // Examples are no word of a runner that is not there.
             let are_alone =
-                !unheard.is_empty() && are_beside(trial, tests) && verdict.as_ref().is_ok_and(Verdict::has_passed);
+                !unheard.why.is_empty() && are_beside(trial, tests) && verdict.as_ref().is_ok_and(Verdict::has_passed);
             let verdict = if are_alone { Ok(Verdict::not_run("")) } else { verdict };
             let verdict = if place == 0 { verdict } else { verdict.map(|verdict| verdict.of_other_tests(label)) };
             if let Err(error @ TrialError::Limit(_)) = &verdict {
@@ -291,7 +322,7 @@ impl Runner {
             }
             if is_sensitive {
                 let confirmed = |passed| self.confirmed(&at, trial, &all[place + 1..], passed);
-                return verdict.map(|passed| confirmed(passed).without_tests(&left_out).despite(&unheard));
+                return verdict.map(|passed| confirmed(passed).without_tests(&left_out).despite(&unheard.why));
             }
             if are_alone {
                 others.push(format!("{label}, which passes"));
@@ -299,22 +330,28 @@ impl Runner {
                 let why = verdict.as_ref().err().map(|why| format!(": {why}")).unwrap_or_default();
                 others.push(format!("{label}{why}"));
             }
-            unheard.extend(not_run(trial, tests, &verdict));
+            unheard.add(trial, tests, &verdict);
             // Tests that are sensitive to one body are better than vacuous ones.
             let passed_before = best.as_ref().is_some_and(|best| best.as_ref().is_ok_and(Verdict::has_passed));
             if best.is_none() || (has_passed && !passed_before) {
                 best = Some(verdict);
             }
         }
-        let best = best.unwrap_or_else(|| Ok(Verdict::not_run("there are no tests")))?;
+        let best = best.unwrap_or_else(|| Ok(Verdict::not_run("there are no tests")));
+        if let [(tests, _)] = &all[..]
+            && tests.is_suite()
+        {
+            return of_suite(best, tests);
+        }
+        let best = best?;
         if best.has_passed() {
-            let best = best.despite(&unheard);
+            let best = best.despite(&unheard.why);
             return Ok(match hit {
                 Some(hit) => best.beside_limit(&hit),
                 None => best,
             });
         }
-        let are_unheard = !are_all || hit.is_some() || !unheard.is_empty();
+        let are_unheard = !are_all || hit.is_some() || unheard.may_say_more;
         Ok(best.nor_by(&others).beside_unheard(are_unheard))
     }
 
@@ -371,7 +408,7 @@ impl Runner {
         let trials = Trials { run: &run, is_cut: &is_cut, cache_file: &|trial| self.cache_file(at, trial) };
         let excused = |trial: &Trial| self.checks.excuse(trial, run(trial)?, &trials);
         let mut held = trial.clone();
-        let (mut hit, mut unheard) = (None, Vec::new());
+        let (mut hit, mut unheard) = (None, Unheard::default());
         let verdict = match &trial.tests {
             Tests::Several(all) => {
                 let (mut sensitive, mut left_out) = (Vec::new(), Vec::new());
@@ -387,7 +424,7 @@ impl Runner {
                         }
                         other => other,
                     };
-                    unheard.extend(not_run(trial, tests, &verdict));
+                    unheard.add(trial, tests, &verdict);
                     let is_sensitive = verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::NotRun);
                     sensitive.extend(is_sensitive.then(|| tests.clone()));
                     verdict
@@ -398,9 +435,9 @@ impl Runner {
             }
             _ => excused(trial)?,
         };
-        let verdict = verdict.marked(&marks::of(trial)).despite(&unheard);
+        let verdict = verdict.marked(&marks::of(trial)).despite(&unheard.why);
         let verdict = if is_held { self.checks.hold(&held, verdict, &trials)? } else { verdict };
-        let verdict = verdict.beside_unheard(hit.is_some() || !unheard.is_empty());
+        let verdict = verdict.beside_unheard(hit.is_some() || unheard.may_say_more);
         let verdict = self.with_reason(trial, verdict);
         Ok(match hit {
             Some(hit) => verdict.beside_limit(&hit),

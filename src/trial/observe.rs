@@ -18,6 +18,12 @@ pub const FILE_MAKER: &str = "a_file";
 /// The function that makes a folder, of a name and the texts of its files by their names.
 pub const FOLDER_MAKER: &str = "a_folder";
 
+/// The function that makes a function that returns nothing, whose calls are part of what a call does.
+pub const CALLBACK_MAKER: &str = "a_callback";
+
+/// Parts of keys behind the result, as the observers write them: calls of functions that are given, and sleep.
+pub const EFFECTS: [&str; 2] = ["calls what it is given with", "sleeps"];
+
 /// A call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -29,7 +35,7 @@ pub struct Input {
     /// The result that the user's text states, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// Calls of methods of the same object before.
+    /// Calls before, of methods of the same object, or of the same function that a call returns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<Earlier>,
     /// True for a property: it is read and not called.
@@ -37,11 +43,11 @@ pub struct Input {
     pub is_read: bool,
 }
 
-/// A call of a method of an object before the one that is looked at.
+/// A call before the one that is looked at, of the same object or function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Earlier {
-    /// Its name.
+    /// The name of the method; none for the function itself.
     pub method: String,
     /// The arguments as they are written between the parentheses.
     pub arguments: String,
@@ -51,18 +57,29 @@ impl Input {
     /// The call for a reader.
     pub fn text(&self) -> String {
         let last = |name: &str| if self.is_read { name.to_owned() } else { format!("{name}({})", self.arguments) };
-        let Some((object, name)) = self.callee.rsplit_once('.').filter(|_| !self.earlier.is_empty()) else {
-            return last(&self.callee);
+        let Some(first) = self.earlier.first() else { return last(&self.callee) };
+        let (begin, name) = match self.callee.rsplit_once('.') {
+            Some((object, name)) if !first.method.is_empty() => (format!("{object}."), name),
+            _ => (self.callee.clone(), ""),
         };
         let earlier = self.earlier.iter().map(|call| format!("{}({})", call.method, call.arguments));
-        format!("{object}.{}", earlier.chain([last(name)]).collect::<Vec<_>>().join(", then "))
+        begin + &earlier.chain([last(name)]).collect::<Vec<_>>().join(", then ")
+    }
+
+    /// Returns true if it calls what another call returns.
+    pub fn is_of_returned(&self) -> bool {
+        self.callee.ends_with(')')
     }
 
     /// Why its text is not the call as code has it, if it is not: a sentence without its end.
     pub fn is_no_code(&self) -> Option<&'static str> {
-        let makes = |maker: &str| self.arguments.contains(&format!("{maker}("));
+        let earlier = self.earlier.iter().map(|call| &call.arguments);
+        let texts = [&self.callee, &self.arguments].into_iter().chain(earlier);
+        let makes = |maker: &str| texts.clone().any(|text| text.contains(&format!("{maker}(")));
         match () {
+            () if self.earlier.iter().any(|call| call.method.is_empty()) => Some("these are several of one function"),
             () if !self.earlier.is_empty() => Some("these are several on one object"),
+            () if makes(CALLBACK_MAKER) => Some("this one needs a function that is made for it"),
             () if makes(FILE_MAKER) || makes(FOLDER_MAKER) => Some("this one needs a file that is made for it"),
             () => None,
         }

@@ -40,7 +40,7 @@ fn tests_of_other_functions_do_not_stop_a_new_one() {
         let done = complete(&world, &format!("{file}:mean"), &bodies, &["--apply"]).code(0);
         assert!(done.out.contains("return sum(xs)"), "what most do: {}{}", done.out, done.err);
         assert!(done.err.contains("of each: these tests do not notice `mean`"), "{}", done.err);
-        let said = "the tests that were found do not notice `mean`: the candidates were compared instead";
+        let said = "the tests that were found say nothing of `mean`: the candidates were compared instead";
         assert!(done.err.contains(said), "{}", done.err);
         assert!(std::fs::read_to_string(&file).unwrap().contains("return sum(xs)"));
         // Tests that fail by another function that is not written yet say as little.

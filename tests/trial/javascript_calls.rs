@@ -74,6 +74,36 @@ fn told_as(all: &[Observed], calls: &[(&str, &str)]) {
     }
 }
 
+/// Timers do not wait, and what they do counts.
+#[test]
+fn timers_come_in_turn_and_calls_of_callbacks_count() {
+    let debounce = "export function f(fn, wait) {\n  let timer;\n  return (...args) => {\n    clearTimeout(timer);\n    timer = setTimeout(() => fn(...args), wait);\n  };\n}\n";
+    let file = Path::new("a.mjs");
+    let Some(runner) = runner(Language::JavaScript) else { return };
+    let told = |program: &str, inputs: &[Input]| {
+        let all = runner.observe(&trial(file, program), inputs, &Arc::default()).unwrap();
+        all.iter().map(|one| one.key.clone()).collect::<Vec<_>>()
+    };
+    let after = |wait: u32| Input {
+        earlier: vec![Earlier { method: String::new(), arguments: "1".to_owned() }],
+        ..input(&format!("f(a_callback(), {wait})(2)"))
+    };
+    let expected = [
+        "undefined | calls what it is given with: [2]",
+        "undefined | calls what it is given with: [1], [2]",
+        "undefined | calls what it is given with: [2]",
+    ];
+    assert_eq!(told(debounce, &[input("f(a_callback(), 5000)(2)"), after(10), after(1000)]), expected);
+    let waits = "export async function f(n) {\n  const begun = Date.now();\n  await new Promise((resolve) => setTimeout(resolve, n));\n  return Date.now() - begun >= n;\n}\n";
+    assert_eq!(told(waits, &[input("f(60000)")]), ["true"]);
+    let endless = "export function f() {\n  setInterval(() => {}, 5);\n  return 1;\n}\n";
+    assert_eq!(told(endless, &[input("f()")]), ["1"]);
+    let throws = "export async function f() {\n  await new Promise(() => setTimeout(() => { throw new RangeError('a'); }, 5));\n}\n";
+    assert_eq!(told(throws, &[input("f()")]), ["RangeError"]);
+    let each = "export function f(xs, by) {\n  xs.forEach((x) => by(x));\n}\n";
+    assert_eq!(told(each, &[input("f([1, 2], (x) => x)")]), ["undefined | calls what it is given with: [1], [2]"]);
+}
+
 /// Answers that a person types have the keys of results.
 #[test]
 fn a_typed_answer_is_the_result_that_it_says() {

@@ -9,7 +9,7 @@ use super::baseline::Baseline;
 use super::baseline_cache::{BaselineCache, CacheFile};
 use super::projects::Projects;
 use super::{Base, Copy, Project};
-use crate::code::{function_names, unfinished_at};
+use crate::code::{FunctionName, Place, Target, function_names, names, unfinished_at};
 use crate::hash;
 use crate::language::Language;
 use crate::sandbox::{Limits, Run, without_folders};
@@ -243,6 +243,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             wanted,
             flaky,
             unfinished: unfinished.into_iter().next(),
+            is_unrelated: known.wanted.is_empty() && known.flaky.is_empty() && !known.broken.is_empty(),
             remark: known.remark(),
             changed,
             is_own: base.read(&project.file).is_ok_and(|own| own == programs.candidate),
@@ -317,7 +318,37 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         let Ok(names) = &tried.names else { return Vec::new() };
         let counts = |name: &str| tried.why(name).is_some() && !known.is_left_out(name);
         let raised = names.raised.iter().filter(|(test, ..)| counts(test));
-        raised.filter_map(|(test, file, line)| Some((test.clone(), self.other(Path::new(file), *line)?))).collect()
+        let raised = raised.filter_map(|(test, file, line)| Some((test.clone(), self.other(Path::new(file), *line)?)));
+        let failed = names.tests.iter().filter(|test| test.outcome == Outcome::Failed && counts(&test.name));
+        // A body of `...` raises nothing.
+        let silent = failed.filter_map(|test| Some((test.name.clone(), self.named_by(&test.name)?)));
+        raised.chain(silent).collect()
+    }
+
+    /// Another unfinished function of the user's file that the text of a test names. Its body ends as that of the
+    /// function under test does: an empty one may be meant to be so.
+    fn named_by(&self, test: &str) -> Option<String> {
+        let Self { project, programs, base, .. } = self;
+        let ((own, function), language) = (programs.own?, Language::of_path(&project.file)?);
+        // All tests of a folder have their file in their names.
+        let files = [project.tests.clone(), test.split_once("::").map(|(file, _)| file.into())];
+        let text = files.into_iter().flatten().find_map(|file| base.read(&file).ok())?;
+        let name = test.rsplit("::").next()?.split('[').next()?.to_owned();
+        let test = Target::in_text(&text, language, &Place::Function(name)).ok()?;
+        let words = names(language, test.text.get(test.body.clone())?);
+        let all: Vec<FunctionName> = function_names(language, own).into_iter().filter(|one| !one.finished).collect();
+        let end_of = |name: &str| {
+            let found = Target::in_text(own, language, &Place::Function(name.to_owned())).ok()?;
+            let last = found.text.get(found.body.clone())?.lines().rev().map(str::trim).find(|line| !line.is_empty());
+            last.map(str::to_owned)
+        };
+        let stub = all.iter().find(|one| one.name == function).and_then(|one| end_of(&one.name))?;
+        let is_named = |other: &&FunctionName| {
+            let last = other.name.rsplit('.').next().unwrap_or_default();
+            let is_other = other.name != function && !other.declaration && words.contains(last);
+            is_other && end_of(&other.name).as_ref() == Some(&stub)
+        };
+        all.iter().find(is_named).map(|other| other.name.clone())
     }
 
     /// The unfinished function of the user's that holds a line of a file, if it is not the one under test.

@@ -82,14 +82,24 @@ impl Guards {
         if let Some(name) = judge_named_again(&blanked(Language::Rust, new)) {
             return Err(format!("what {name}! means to the tests"));
         }
+        let first = self.edits.first().map_or(0, |edit| edit.at.start);
         let moved = |edit: &Edit| match edit.at.start {
             place if place <= at.start => Some(edit.clone()),
             place if place >= at.end => Some(Edit::insert(place - at.end + at.start + new.len(), edit.text.clone())),
+            // What is written may begin before the first item: a `use` of its own.
+            place if place == first => Some(Edit::insert(item_before(text, at.start)?, edit.text.clone())),
             _ => None,
         };
         let edits: Option<Vec<Edit>> = self.edits.iter().map(moved).collect();
         edits.map(|edits| apply(program, &edits)).ok_or_else(|| "the beginning".to_owned())
     }
+}
+
+/// The beginning of a line at which an item can stand, not behind a byte with only comments before it.
+fn item_before(text: &str, at: usize) -> Option<usize> {
+    let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let before = &text[..line];
+    blanked(Language::Rust, &format!("{before}x")).ends_with('x').then_some(line)
 }
 
 /// An assertion macro that the code redefines.
@@ -228,6 +238,21 @@ mod tests {
             assert_eq!(tail(&placed), tail(&apply(FILE, &guards.edits)), "body");
             assert!(placed.contains(body));
         }
+    }
+
+    #[test]
+    fn a_program_may_begin_with_items_of_its_own() {
+        let tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn t() {\n    }\n}\n";
+        for (head, before) in [("", 0), ("//! A\n\n", 7), ("#![allow(a)]\n", 13), ("// a\n", 5), ("/* a\nb */\n", 10)] {
+            let text = format!("{head}/// One.\nfn f() {{ todo!() }}\n{tests}");
+            let guards = Guards::of(&text, "s", "/p/guard.rs");
+            let program = format!("{head}use a::b;\n\n/// One.\nfn f() {{ b() }}\n{tests}");
+            let placed = guards.placed_in(&text, &program).unwrap();
+            assert_eq!(placed.find("#[cfg(test)] #[path"), Some(before), "{placed}");
+            assert!(placed.contains("s::begin(0)"), "{placed}");
+        }
+        let text = "/* a\nfn */ fn f() { todo!() }\n";
+        assert!(Guards::of(text, "s", "/p").placed_in(text, "/* a\nfm */ fn f() { 1 }\n").is_err(), "inside a comment");
     }
 
     #[test]

@@ -8,7 +8,8 @@
   const { pathToFileURL } = require('node:url');
   const { Script } = require('node:vm');
   const { apply, defineProperty } = Reflect;
-  const { keys: keysOf } = Object;
+  const { keys: keysOf, getOwnPropertyNames: ownNames } = Object;
+  const { includes, join: joined } = Array.prototype;
   const { then } = Promise.prototype;
   const { setTimeout, clearTimeout, setImmediate } = globalThis;
   const { exec } = RegExp.prototype;
@@ -28,6 +29,10 @@
   const QUICK = 50;
   const LONGEST = 2000;
   const LONGEST_VALUE = 150;
+  const MOST_TOLD = 1000;
+  // Timers of a call that are run, and milliseconds between a call and the one before it.
+  const MOST_TIMERS = 200;
+  const BETWEEN = 40;
 
   const [from, to] = [+process.argv[2], +process.argv[3]];
   process.argv.length = 2;
@@ -126,8 +131,64 @@
   const each = (all, run) => {
     for (let at = 0; at < all.length; at++) run(all[at]);
   };
-  // A file, or a folder, for one call; its name.
+  // What the functions that are made for a call are given.
+  let called = [];
+  const note = (all, values) => {
+    if (all.length < MOST_TOLD) all[all.length] = short(values, true);
+  };
+
+  // Timers do not wait: the clock goes on to the next one.
+  let timers = [];
+  let passed = 0;
+  let lastTimer = 0;
+  const startTimer = (run, wait, values, repeats) => {
+    if (typeof run !== 'function') return 0;
+    const delay = +wait > 0 ? +wait : 0;
+    const timer = { id: ++lastTimer, due: passed + delay, run, values, repeats, delay };
+    timers[timers.length] = timer;
+    const handle = { id: timer.id, ref: () => handle, unref: () => handle, hasRef: () => true };
+    return defineProperty(handle, Symbol.toPrimitive, { value: () => timer.id }) && handle;
+  };
+  const stopTimer = (handle) => {
+    const id = +handle;
+    const kept = [];
+    each(timers, (timer) => {
+      if (timer.id !== id) kept[kept.length] = timer;
+    });
+    timers = kept;
+  };
+  // Runs the timer that is due next, if one is by this time. Those of one time come in the order of their start.
+  const runNextTimer = (until) => {
+    let next;
+    each(timers, (timer) => {
+      if (timer.due <= until && (next === undefined || timer.due < next.due)) next = timer;
+    });
+    if (next === undefined) return false;
+    passed = next.due > passed ? next.due : passed;
+    if (next.repeats) next.due += next.delay > 1 ? next.delay : 1;
+    else stopTimer(next.id);
+    apply(next.run, undefined, next.values);
+    settle();
+    return true;
+  };
+  const pass = (time) => {
+    const until = passed + time;
+    for (let runs = 0; runs < MOST_TIMERS && runNextTimer(until); runs++);
+    if (until < Infinity) passed = until;
+  };
+  const clocks = [[Date, Date.now], [performance, performance.now.bind(performance)]];
+  each(clocks, ([owner, clock]) => defineProperty(owner, 'now', { value: () => clock() + passed, configurable: true, writable: true }));
+  const timing = {
+    setTimeout: (run, wait, ...values) => startTimer(run, wait, values, false),
+    setInterval: (run, wait, ...values) => startTimer(run, wait, values, true),
+    clearTimeout: stopTimer,
+    clearInterval: stopTimer,
+  };
+  each(keysOf(timing), (name) => defineProperty(globalThis, name, { value: timing[name], configurable: true, writable: true }));
+
+  // A file, or a folder, for one call; its name. A function whose calls are noted.
   const makers = {
+    a_callback: () => (...values) => note(called, values),
     a_file: (name, text) => {
       fs.writeFileSync(name, text);
       made[name] = text;
@@ -201,6 +262,23 @@
     return told;
   };
 
+  // A value, or for a function one that does the same and notes what it is given.
+  let told = [];
+  const telling = (value) => {
+    if (typeof value !== 'function' || apply(includes, ownNames(value), ['prototype'])) return value;
+    const noted = function (...values) {
+      note(told, values);
+      return apply(value, this, values);
+    };
+    for (const name of ['length', 'name']) defineProperty(noted, name, { value: value[name] });
+    return noted;
+  };
+  const given = (text) => {
+    const values = evaluate(`[${text}\n]`);
+    for (let at = 0; at < values.length; at++) values[at] = telling(values[at]);
+    return values;
+  };
+
   const ended = (result, { item, held, before, values }) => {
     const own = short(result);
     const after = formsOf(held);
@@ -218,6 +296,13 @@
     if (result === undefined && printed !== '') {
       key += ` > ${printed}`;
       shown = `prints ${show(printed)}`;
+    }
+    // The same result can take other calls. Where there is none they are what a function does.
+    if (result === undefined) each(told, (one) => (called[called.length] = one));
+    if (called.length > 0) {
+      const all = apply(joined, called, [', ']);
+      key += ` | calls what it is given with: ${all}`;
+      shown += `, and calls what it is given with ${apply(slice, all, [0, 100])}`;
     }
     let right = null;
     try {
@@ -267,22 +352,26 @@
       outcome = undefined;
       hasLeft = false;
       printed = '';
+      told = [];
+      called = [];
+      timers = [];
+      passed = 0;
       let values;
       let earlier;
       let callee;
       try {
-        values = evaluate(`[${item.arguments}\n]`);
+        values = given(item.arguments);
         callee = calleeOf(item.callee, item.is_read);
         earlier = [];
         each(item.earlier ?? [], (one) => {
-          earlier[earlier.length] = { method: one.method, values: evaluate(`[${one.arguments}\n]`) };
+          earlier[earlier.length] = { method: one.method, values: given(one.arguments) };
         });
       } catch (thrown) {
         outcome = unknown(describe(thrown).shown);
         return;
       }
-      const { called, owner } = callee;
-      if (typeof called !== 'function') {
+      const { owner } = callee;
+      if (typeof callee.called !== 'function') {
         outcome = unknown(`${item.callee} is no function`);
         return;
       }
@@ -291,13 +380,22 @@
         for (let at = 0; at < values.length; at++) held[at] = values[at];
         if (typeof owner === 'object') held[held.length] = owner;
         state = { item, held, before: formsOf(held), values: values.length };
-        each(earlier, ({ method, values: before }) => apply(owner[method], owner, before));
-        const value = apply(called, owner, values);
+        each(earlier, ({ method, values: before }) => {
+          apply(method === '' ? callee.called : owner[method], owner, before);
+          pass(BETWEEN);
+        });
+        const value = apply(callee.called, owner, values);
         if (isThenable(value)) return later(value);
         if (isAsyncIterator(value)) return later(asyncItems(value));
+        pass(Infinity);
         return take(value);
       });
       if (outcome === undefined) settle();
+      try {
+        for (let runs = 0; outcome === undefined && runs < MOST_TIMERS && runNextTimer(Infinity); runs++);
+      } catch (thrown) {
+        outcome ??= raised(thrown);
+      }
     };
     if (!watch(begin)) return done(late(`no result after ${BUSY / 1000} s`));
     if (outcome !== undefined) return done(outcome);

@@ -1,6 +1,8 @@
 # The observer: calls a function on inputs, and reports what each call does.
+from functools import wraps
 from signal import ITIMER_PROF, ITIMER_REAL, SIGALRM, SIGPROF, setitimer, signal
 from time import perf_counter
+import time
 from zlib import crc32
 
 # Seconds of a call: of computing, and of waiting. Code that is late so often is not called again.
@@ -204,36 +206,112 @@ def remove_files():
         pass  # It is in the way of later calls at most.
 
 
+# What the function was given that a call's effect is: the functions that are made for it are called with these.
+called = []
+# Seconds that code has slept since the call began. It does not wait for them, and clocks go on.
+slept = []
+
+
+def a_callback():
+    """A function that returns nothing, and whose calls show."""
+    def callback(*values, **named):
+        note(called, values, named)
+    return callback
+
+
+def note(told, values, named):
+    if len(told) < MOST_ITEMS:
+        told.append(form_of_argument([*values, *named.items()]))
+
+
+def sleep(seconds):
+    if seconds < 0:
+        raise ValueError("sleep length must be non-negative")
+    if len(slept) == MOST_ITEMS:
+        raise Late()
+    slept.append(seconds)
+
+
+def shift_clocks():
+    for name, unit in (("time", 1), ("monotonic", 1), ("perf_counter", 1), ("time_ns", 10 ** 9), ("monotonic_ns", 10 ** 9)):
+        def shifted(clock=getattr(time, name), unit=unit):
+            return clock() + sum(slept) * unit if unit == 1 else clock() + int(sum(slept) * unit)
+        setattr(time, name, shifted)
+    time.sleep = sleep
+
+
+def shift_coroutines(space):
+    """The same for coroutines. The file may have the function by a name of its own."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return
+    own = asyncio.sleep
+
+    async def pause(delay, result=None):
+        sleep(max(delay, 0))
+        return await own(0, result)
+    asyncio.sleep = pause
+    space.update({name: pause for name, value in space.items() if value is own})
+
+
 def late(*_):
     raise Late()
+
+
+def watch(busy, waiting):
+    setitimer(ITIMER_PROF, busy, busy / 4)
+    setitimer(ITIMER_REAL, waiting, waiting / 4)
+
+
+def telling(value, told):
+    """A value, or for a function one that does the same and notes what it is given."""
+    if type(value).__name__ != "function":
+        return value
+
+    @wraps(value)
+    def noted(*values, **named):
+        note(told, values, named)
+        return value(*values, **named)
+    return noted
+
+
+def made_ready(space, item, told):
+    """The function of a call and its object, what it is given, and the calls before it."""
+    of = lambda text: eval("(lambda *values, **named: (values, named))(%s)" % text, space)
+
+    def given(text):
+        values, named = of(text)
+        return [telling(one, told) for one in values], {name: telling(one, told) for name, one in named.items()}
+    arguments = given(item["arguments"])
+    earlier = [(one["method"], given(one["arguments"])) for one in item.get("earlier", ())]
+    if item.get("is_read"):
+        object_text, _, name = item["callee"].rpartition(".")
+        owner = eval(object_text, space)
+        function = lambda: getattr(owner, name)
+    else:
+        function = eval(item["callee"], space)
+        owner = getattr(function, "__self__", None)
+    owner = owner if type(owner).__name__ not in ("module", "NoneType", "type") else None
+    return function, owner, arguments, earlier
 
 
 def call(space, item):
     """What a call does: its kind, a key that is equal for calls that do the same, and words for the reader, true if it is as stated, and
     the result as an interpreter prints it."""
-    given = lambda text: eval("(lambda *values, **named: (values, named))(%s)" % text, space)
+    written, sink, told = sys.stdout, Sink(), []
+    called.clear()
+    slept.clear()
     try:
-        values, named = given(item["arguments"])
-        earlier = [(one["method"], given(one["arguments"])) for one in item.get("earlier", ())]
-        if item.get("is_read"):
-            object_text, _, name = item["callee"].rpartition(".")
-            owner = eval(object_text, space)
-            function = lambda: getattr(owner, name)
-        else:
-            function = eval(item["callee"], space)
-            owner = getattr(function, "__self__", None)
-    except Exception as error:
-        return "unknown", "", show_error(error), None, None
-    owner = owner if type(owner).__name__ not in ("module", "NoneType", "type") else None
-    held = [*values, *named.values(), *([owner] if owner is not None else [])]
-    written, sink = sys.stdout, Sink()
-    try:
-        before = [form_of_argument(one) for one in held]
         sys.stdout = sink
-        setitimer(ITIMER_PROF, BUSY, BUSY / 4)
-        setitimer(ITIMER_REAL, WAITING, WAITING / 4)
+        watch(BUSY, WAITING)
+        try:
+            function, owner, (values, named), earlier = made_ready(space, item, told)
+        except Exception as error:
+            return "unknown", "", show_error(error), None, None
+        held = [*values, *named.values(), *([owner] if owner is not None else [])]
+        before = [form_of_argument(one) for one in held]
         for method, (before_values, before_named) in earlier:
-            settled(getattr(owner, method)(*before_values, **before_named))
+            settled((getattr(owner, method) if method else function)(*before_values, **before_named))
         result = settled(function(*values, **named))
         key = own = short_form(result)
         after = [form_of_argument(one) for one in held]
@@ -246,8 +324,7 @@ def call(space, item):
     except BaseException as error:
         return "raised", type(error).__name__, at_home(show_error(error)), None, None
     finally:
-        setitimer(ITIMER_PROF, 0)
-        setitimer(ITIMER_REAL, 0)
+        watch(0, 0)
         sys.stdout = written
         remove_files()
     changes = [number for number, (old, new) in enumerate(zip(before, after)) if old != new]
@@ -263,6 +340,12 @@ def call(space, item):
         printed = at_home(sink.text)
         key += " > " + printed
         shown = "prints " + show(printed)
+    # The same result can take other calls. Where there is none they are what a function does.
+    told = called if result is not None else [*told, *called]
+    for words, all in (("calls what it is given with", told), ("sleeps", [form_of_number(one) for one in slept])):
+        if all:
+            key += " | %s: %s" % (words, ", ".join(all))
+            shown += ", and %s %s" % (words, shorten(", ".join(all), 100))
     right = None
     if "result" in item:
         try:
@@ -270,7 +353,7 @@ def call(space, item):
         except Exception:
             pass
     # Examples can state what is short and has no place in memory in it.
-    is_plain = len(text) <= 150 and "\n" not in text and HOME not in text and " at 0x" not in text and not (changes or files or sink.text)
+    is_plain = len(text) <= 150 and "\n" not in text and HOME not in text and " at 0x" not in text and not (changes or files or told or slept or sink.text)
     return "returned", key, shown, right, text if is_plain else None
 
 
@@ -289,8 +372,11 @@ def main():
     signal(SIGPROF, late)
     signal(SIGALRM, late)
     own, sys.stdout = sys.stdout, Sink()
+    shift_clocks()
     try:
-        space = {**vars(module_of(request["file"])), "a_file": a_file, "a_folder": a_folder}
+        space = vars(module_of(request["file"]))
+        shift_coroutines(space)
+        space = {**space, "a_file": a_file, "a_folder": a_folder, "a_callback": a_callback}
     except BaseException as error:
         tell(error=show_error(error))
         leave(0)
