@@ -99,8 +99,20 @@ impl Applied {
     fn without(&self, now: &[u8]) -> Option<Vec<u8>> {
         let [written, old, now] = [&self.after, &self.before, now].map(lines);
         let (back, since) = (changes(&written, &old), changes(&written, &now));
-        let touch = |a: &Range<usize>, b: &Range<usize>| a.start <= b.end && b.start <= a.end;
-        if back.iter().any(|(a, _)| since.iter().any(|(b, _)| touch(a, b))) {
+        // Lines at the margin under indented ones are no part of these.
+        let begins_anew = |new: &Range<usize>| {
+            let first = now[new.clone()].iter().find(|line| !line.trim_ascii().is_empty());
+            first.is_none_or(|line| !line[0].is_ascii_whitespace())
+        };
+        let is_indented = |at: usize| {
+            let last = written[..at].iter().rev().find(|line| !line.trim_ascii().is_empty());
+            last.is_some_and(|line| line[0].is_ascii_whitespace())
+        };
+        let touch = |a: &Range<usize>, (b, new): &(Range<usize>, Range<usize>)| {
+            let is_behind = b.is_empty() && b.start == a.end && is_indented(a.end) && begins_anew(new);
+            a.start <= b.end && b.start <= a.end && !is_behind
+        };
+        if back.iter().any(|(a, _)| since.iter().any(|b| touch(a, b))) {
             return None;
         }
         let of = |changes: Vec<(Range<usize>, Range<usize>)>, text: &[&[u8]]| -> Vec<(Range<usize>, Vec<u8>)> {

@@ -212,6 +212,11 @@ impl Verdict {
         self.status == Status::Passed
     }
 
+    /// Number of the tests that passed, up to the first failure.
+    pub fn passed_checks(&self) -> usize {
+        self.assurance.checks.iter().filter(|(_, has_passed)| *has_passed).count()
+    }
+
     /// Returns true if the code has suspicious uses, or tests beside a pass do not confirm it.
     pub fn is_marked(&self) -> bool {
         !self.assurance.marks.is_empty()

@@ -143,6 +143,23 @@ fn undo_keeps_what_was_changed_elsewhere() {
     }
 }
 
+/// Where the function is the last of the file, new code at the margin behind it is no part of it.
+#[test]
+fn undo_keeps_what_was_appended() {
+    let stub = STUB.replace("\n\nprint(f(1))\n", "");
+    for (more, is_undone) in
+        [("\n\ndef g():\n    pass\n", true), ("# note\n", true), ("\n\n", true), ("    x += 1\n", false)]
+    {
+        let (folder, path) = file(stub.as_bytes());
+        let applied = read(&path).apply("    return 2\n", Some(&folder.path().join("backups"))).unwrap();
+        let written = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("{written}{more}")).unwrap();
+        assert_eq!(applied.undo().is_ok(), is_undone, "{more:?}");
+        let expected = if is_undone { format!("{stub}{more}") } else { format!("{written}{more}") };
+        assert_eq!(fs::read_to_string(&path).unwrap(), expected, "{more:?}");
+    }
+}
+
 /// Another start of the program undoes the last change first, then the one before.
 #[test]
 fn changes_are_undone_one_after_the_other_at_a_later_start() {

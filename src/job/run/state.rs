@@ -618,7 +618,8 @@ impl State {
         })));
     }
 
-    /// Ranks the candidates: those that came to their end first, then those that passed, then by agreement.
+    /// Ranks the candidates: those that came to their end first, then those that passed, then the others by how
+    /// far they came in the tests, then by agreement.
     fn rank(&self, summary: &mut Summary) {
         // Without probabilities the best candidate is the most frequent one.
         if self.candidates.iter().all(|c| c.mean_logprob.is_none()) {
@@ -635,6 +636,10 @@ impl State {
             summary.ranking.sort_by_key(|&c| Reverse(standing(c)));
         }
         let is_tested = self.is_tested();
+        if is_tested {
+            let verdict = |c: usize| &self.candidates[self.slots[c].origin.unwrap_or(c)].verdict;
+            summary.ranking.sort_by_key(|&c| if passed(c) { Reverse(0) } else { Reverse(verdict(c).passed_checks()) });
+        }
         summary.ranking = crate::job::order_of_pick(&summary.ranking, is_tested, passed, marked);
         let falls = |c: usize| !is_tested && !self.stands(c, false);
         summary.ranking.sort_by_key(|&c| (self.is_cut(c), self.cut_off.contains(&c), falls(c)));

@@ -264,6 +264,21 @@ fn a_marked_pass_is_the_pick_only_while_no_other_passed() {
     }
 }
 
+#[test]
+fn where_none_passes_the_one_that_came_furthest_ranks_first() {
+    let pool = pool(1, move |trial, _| {
+        let passed = [1, 0, 2][(0..3).find(|c| trial.program.contains(&format!("return {c}"))).unwrap()];
+        let checks = (0..=passed).map(|at| (format!("test_{at}"), at < passed)).collect();
+        let assurance = Box::new(Assurance { checks, ..Assurance::default() });
+        Ok(Verdict { status: Status::Failed, assurance, ..Verdict::not_run("no") })
+    });
+    let mut ask = ask(false);
+    ask.request.options.n = 3;
+    let (_run, events) = start(&Ordered([0, 1, 2]), &pool, ask);
+    let outcome = outcome(&events);
+    assert_eq!((outcome.picked, outcome.summary.ranking), (None, vec![2, 0, 1]));
+}
+
 /// Passes everything, and calls what returns a number: it does what it returns, but 2 does what 0 does.
 struct Caller(crate::trial::Protection, Arc<AtomicUsize>);
 
