@@ -57,6 +57,32 @@ fn a_python_test_that_reaches_what_is_unfinished_says_nothing() {
 }
 
 #[test]
+fn a_body_of_dots_that_a_failing_test_names_is_unfinished_too() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let own = "class Lru:\n    def __init__(self):\n        self.d = {}\n\n    def put(self, k, v):\n        \"\"\"Puts.\"\"\"\n        ...\n\n    \
+        def get(self, k):\n        \"\"\"Gets.\"\"\"\n        ...\n";
+    let head = "import unittest\nfrom lru import Lru\n\n\nclass T(unittest.TestCase):\n";
+    let of_both = "    def test_both(self):\n        c = Lru()\n        c.put('a', 1)\n        self.assertEqual(c.get('a'), 1)\n";
+    let of_put = "    def test_put(self):\n        c = Lru()\n        c.put('a', 1)\n        self.assertEqual(c.d, {'a': 1})\n";
+    // A method that does nothing may be meant to be so, beside a stub of another form.
+    let (first, last) = own.rsplit_once("...").unwrap();
+    let empty = format!("{first}pass{last}");
+    for (own, tests, body, status) in [
+        (own, of_both.to_owned(), "self.d[k] = v", Status::NotRun),
+        (own, of_both.to_owned() + of_put, "self.d[k] = v", Status::NotRun),
+        (own, of_both.to_owned() + of_put, "self.d[k] = 2", Status::Failed),
+        (own, of_put.to_owned(), "self.d[k] = v", Status::Passed),
+        (&empty, of_both.to_owned(), "self.d[k] = v", Status::Failed),
+    ] {
+        let place = Place::new(&[("pyproject.toml", ""), ("lru.py", own), ("test_lru.py", &format!("{head}{tests}"))]);
+        let files = ("lru.py", "test_lru.py");
+        let verdict = judge((&runner, Language::Python), &place, files, ("...", body));
+        assert_eq!(verdict.status, status, "{body}: {}", verdict.message);
+        assert_eq!(verdict.message.contains(REACHES), status == Status::NotRun, "{body}: {}", verdict.message);
+    }
+}
+
+#[test]
 fn a_javascript_test_that_reaches_what_is_unfinished_says_nothing() {
     let Some(runner) = node() else { return };
     let own = "export class Lru {\n  constructor(cap) {\n    this.cap = cap;\n    this.map = new Map();\n  }\n\n  put(key, value) {\n    throw new Error('put is not implemented');\n  }\n\n  \
