@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::typed::is_same;
 use super::vote::{Standing, Witness, tally};
-use crate::trial::{Effect, Input, Observed};
+use crate::trial::{AROUND, Effect, Input, Observed};
 use crate::untrusted::clean_line;
 
 /// Inputs that a report shows.
@@ -130,7 +130,13 @@ impl Agreement {
         let broken = self.witnesses.iter().zip(&self.standings).filter(|(_, standing)| standing.is_broken);
         let why: Vec<&str> = broken.filter_map(|(one, _)| Some(fault(one)?.shown.as_str())).collect();
         let is_syntax = |why: &&str| ["SyntaxError", "IndentationError", "TabError"].iter().any(|e| why.starts_with(e));
-        why.iter().any(|one| is_syntax(one) || *one != why[0]) || why.len() == 1
+        why.iter().any(|one| is_syntax(one) || *one != why[0]) || why.len() == 1 && !why[0].starts_with(AROUND)
+    }
+
+    /// Returns true if no candidate can be loaded, since the code around the function cannot.
+    pub fn is_around_broken(&self) -> bool {
+        let is_around = |one: &Witness| fault(one).is_some_and(|observed| observed.shown.starts_with(AROUND));
+        !self.witnesses.is_empty() && self.witnesses.iter().all(is_around)
     }
 
     /// The largest group in words: `5 of 8 agree`.

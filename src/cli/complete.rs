@@ -248,7 +248,9 @@ fn none_picked(job: &Job, report: &Report, spared: Option<&Path>) -> String {
     let is_whole = |c: &Candidate| c.finish == Some(FinishReason::Stop);
     let more = "-n and --rounds write more of them";
     let is_tested = is_tested(job, report);
+    let is_around = report.agreement.as_ref().is_some_and(|agreement| agreement.is_around_broken());
     let (why, more) = match broken {
+        Some(why) if is_around => (why, "mend the file, then try again"),
         _ if is_tested && report.candidates.iter().any(ran) => ("no candidate passed".to_owned(), more),
         Some(why) if !is_tested => (why, more),
         _ if report.candidates.iter().all(|c| c.text.trim().is_empty()) => ("each candidate is empty".to_owned(), more),

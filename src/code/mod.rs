@@ -167,6 +167,32 @@ pub fn blanked(language: Language, text: &str) -> String {
     with_blanks(text, tokens.map(|token| token.start..token.end))
 }
 
+/// `text` without the blanks of lines that have nothing else, unless these are part of a string.
+fn with_empty_lines(language: Language, text: &str) -> String {
+    let is_blank = |line: &str| !line.trim_end_matches('\n').is_empty() && line.trim().is_empty();
+    if !text.split_inclusive('\n').any(is_blank) {
+        return text.to_owned();
+    }
+    let strings: Vec<Range<usize>> = match rules::of(language).lexicon {
+        Some(lexicon) => {
+            let strings = Tokens::new(lexicon, text).filter(|token| token.kind == Kind::Str);
+            strings.map(|token| token.start..token.end).collect()
+        }
+        None => {
+            let strings = python::lex::Tokens::new(text, 0).filter(|token| token.kind == python::lex::Kind::Str);
+            strings.map(|token| token.start..token.end).collect()
+        }
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let is_inside = strings.iter().any(|string| string.start < at && at < string.end);
+        out.push_str(if is_blank(line) && !is_inside { line.trim_start_matches([' ', '\t']) } else { line });
+        at += line.len();
+    }
+    out
+}
+
 /// `text` with its comments and the docstrings of Python blanked, byte for byte.
 fn without_comments(language: Language, text: &str) -> String {
     if let Some(lexicon) = rules::of(language).lexicon {
@@ -229,6 +255,16 @@ mod tests {
         assert_eq!(unfinished_at(Language::Python, text, 7), None, "it is meant to be so");
         let text = "class A {\n  f() {\n    throw new Error(\"not implemented\");\n  }\n}\n";
         assert_eq!(unfinished_at(Language::JavaScript, text, 3).unwrap().0, "A.f");
+    }
+
+    #[test]
+    fn blank_lines_of_a_candidate_are_empty() {
+        let of = |language, text: &str| with_empty_lines(language, text);
+        assert_eq!(of(Language::Python, "    a = 1\n    \n\t\n    return a\n"), "    a = 1\n\n\n    return a\n");
+        let inside = "    a = \"\"\"x\n    \n\"\"\"\n";
+        assert_eq!(of(Language::Python, inside), inside);
+        assert_eq!(of(Language::JavaScript, "  a();\n  \n  b(`\n  \n`);\n"), "  a();\n\n  b(`\n  \n`);\n");
+        assert_eq!(of(Language::Go, "\ta()\r\n\t\r\n"), "\ta()\r\n\r\n");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::edit::{Edit, applied};
 use super::target::last_name;
-use super::{Target, placeholder, rules, syntax, text, trim_candidate};
+use super::{Target, placeholder, rules, syntax, text, trim_candidate, with_empty_lines};
 use crate::language::Language;
 
 impl Target {
@@ -13,6 +13,7 @@ impl Target {
     pub fn completion(&self, candidate: &str) -> String {
         let column = self.column(candidate);
         let trimmed = trim_candidate(self.language, column, &format!("{}{candidate}", self.kept()));
+        let trimmed = with_empty_lines(self.language, &trimmed);
         let Some(want) = &self.body_indent else { return trimmed };
         let outer = self.outer();
         let own = if column < self.indent && !outer.contains('\t') { "" } else { outer };

@@ -166,6 +166,8 @@ const WALL: Duration = Duration::from_secs(4);
 const STARTS: usize = 2;
 /// Words of the observers for a result that says nothing when it is compared, such as a function.
 const INCOMPARABLE: &str = "a result that cannot be compared";
+/// Words before the error of a file that cannot be loaded with any body.
+pub const AROUND: &str = "the code around it fails with any body: ";
 /// Columns of a result.
 const COLUMNS: usize = 200;
 
@@ -248,7 +250,21 @@ pub fn observe_trial(
         },
         Ok,
     )?;
-    language.observe(at, trial, &project, inputs)
+    let mut all = language.observe(at, trial, &project, inputs)?;
+    let unloaded = |all: &[Observed]| Some(all.first().filter(|one| one.effect == Effect::Unloaded)?.shown.clone());
+    let bodies = language::row(trial.language).bodies;
+    if let Some(why) = unloaded(&all)
+        && let Some(program) = trial.with_vacuity_body(&bodies[1]).and_then(|all| all.into_iter().next())
+    {
+        // The file may not be loaded with any other body either.
+        let other = Trial { program, ..trial.clone() };
+        let told = language.observe(at, &other, &project, &inputs[..1])?;
+        let why = trial.in_own_lines(&why);
+        if unloaded(&told).is_some_and(|told| other.in_own_lines(&told) == why) {
+            all.iter_mut().for_each(|one| one.shown = format!("{AROUND}{why}"));
+        }
+    }
+    Ok(all)
 }
 
 #[cfg(test)]
