@@ -41,7 +41,7 @@ pub const ROW: LanguageRow = LanguageRow {
     of_bodies: &[],
     counts_calls: true,
     lay_out: |_, _| {},
-    tests: Marks { about, named: named_by_settings, gathers, tells_callers: true, ..Marks::NONE },
+    tests: Marks { about, named: named_by_settings, is_foreign: is_uncollected, gathers, tells_callers: true, ..Marks::NONE },
     examples,
     runs_examples,
     open: || Box::new(Python { tool: Lookup::new(&RECIPE), preferred: OnceLock::new(), chosen: Mutex::default() }),
@@ -57,37 +57,47 @@ fn examples(target: &Target) -> Result<(Tests, bool), String> {
     Ok((Tests::of_examples(path), is_tests_file || target.has_telling_doctests()))
 }
 
-/// Returns true if settings or a `conftest.py` above the file speak of doctest.
+/// Returns true if pytest's settings or a `conftest.py` above the file speak of doctest.
 fn runs_examples(file: &Path) -> bool {
-    any_setting_above(file, |_, text| text.contains("doctest"))
-}
-
-/// Returns true if settings above the file have pytest run the examples of all modules, this one among them.
-fn runs_all_examples(file: &Path) -> bool {
-    let is_remark = |line: &str| line.trim_start().starts_with(['#', ';']);
-    any_setting_above(file, |inside, text| {
-        let folders = words_of_setting(text, "testpaths").unwrap_or_default();
-        let is_in = |folder: &String| {
-            let folder = folder.trim_start_matches("./").trim_end_matches('/').trim_start_matches('.');
-            glob::Pattern::new(folder).is_ok_and(|folder| inside.ancestors().any(|part| folder.matches_path(part)))
-        };
-        text.lines().any(|line| line.contains("--doctest-modules") && !is_remark(line))
-            && (folders.is_empty() || folders.iter().any(is_in))
-    })
-}
-
-/// Returns true if `is_it` holds for one of the files with settings above a file. It gets the path of the
-/// file from there, and the text.
-fn any_setting_above(file: &Path, is_it: impl Fn(&Path, &str) -> bool) -> bool {
     let Ok(file) = file.canonicalize() else { return false };
     let Some(folder) = file.parent() else { return false };
     let root = Project::folders(folder).map_or_else(|| folder.to_path_buf(), |(root, _)| root);
-    folder.ancestors().take_while(|folder| folder.starts_with(&root)).any(|folder| {
-        let inside = file.strip_prefix(folder).unwrap_or(&file);
-        let mut texts =
-            SETTINGS.iter().chain(&["conftest.py"]).map(|name| files::text(&folder.join(name), files::TEXT));
-        texts.any(|text| text.is_ok_and(|text| is_it(inside, &text)))
-    })
+    let mut folders = folder.ancestors().take_while(|folder| folder.starts_with(&root));
+    let speaks = |text: &str| text.contains("doctest");
+    Settings::above(&file).is_some_and(|settings| speaks(&settings.text))
+        || folders.any(|folder| files::text(&folder.join("conftest.py"), files::TEXT).is_ok_and(|text| speaks(&text)))
+}
+
+/// Returns true if pytest's settings have it run the examples of all modules, this one among them.
+fn runs_all_examples(file: &Path) -> bool {
+    let is_remark = |line: &str| line.trim_start().starts_with(['#', ';']);
+    let Ok(file) = file.canonicalize() else { return false };
+    let Some(Settings { folder, text }) = Settings::above(&file) else { return false };
+    let is_in = file.strip_prefix(folder).is_ok_and(|inside| is_collected(&text, inside));
+    is_in && text.lines().any(|line| line.contains("--doctest-modules") && !is_remark(line))
+}
+
+/// Returns true for a tests file that pytest does not look at by itself: the settings name folders that are
+/// there, and it lies in none of them.
+fn is_uncollected(root: &Path, path: &Path, own: &Path) -> bool {
+    if about(path).is_none() {
+        return false;
+    }
+    let Some(Settings { folder, text }) = Settings::above(&root.join(own)) else { return false };
+    let folders = words_of_setting(&text, "testpaths").unwrap_or_default();
+    let is_there = folders.iter().any(|name| name.contains('*') || folder.join(name).exists());
+    let inside = root.join(path).strip_prefix(&folder).map(Path::to_path_buf);
+    is_there && inside.is_ok_and(|inside| !is_collected(&text, &inside))
+}
+
+/// Returns true if the settings name no folders of tests, or one in which a path lies.
+fn is_collected(text: &str, inside: &Path) -> bool {
+    let folders = words_of_setting(text, "testpaths").unwrap_or_default();
+    let is_in = |folder: &String| {
+        let folder = folder.trim_start_matches("./").trim_end_matches('/').trim_start_matches('.');
+        glob::Pattern::new(folder).is_ok_and(|folder| inside.ancestors().any(|part| folder.matches_path(part)))
+    };
+    folders.is_empty() || folders.iter().any(is_in)
 }
 
 /// Returns true for a file of a folder of tests that holds some under another name. The package imports them.
@@ -277,13 +287,39 @@ fn about(path: &Path) -> Option<String> {
     about.or_else(|| ["test", "tests"].contains(&stem).then_some("")).map(str::to_owned)
 }
 
-/// Files with pytest's settings.
-const SETTINGS: &[&str] = &["pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg"];
+/// Files with pytest's settings in their order, and the section that they need for it. pytest reads the first one.
+const SETTINGS: &[(&str, &str)] = &[
+    ("pytest.toml", ""), (".pytest.toml", ""), ("pytest.ini", ""), (".pytest.ini", ""),
+    ("pyproject.toml", "[tool.pytest"), ("tox.ini", "[pytest]"), ("setup.cfg", "[tool:pytest]"),
+];
+
+/// pytest's settings of a project.
+struct Settings {
+    /// The folder that they lie in.
+    folder: PathBuf,
+    text: String,
+}
+
+impl Settings {
+    fn of(folder: &Path) -> Option<Self> {
+        let text = |(name, section): &(&str, &str)| {
+            files::text(&folder.join(name), files::TEXT).ok().filter(|text| text.contains(section))
+        };
+        Some(Self { folder: folder.to_path_buf(), text: SETTINGS.iter().find_map(text)? })
+    }
+
+    /// The nearest ones above a file of a project.
+    fn above(file: &Path) -> Option<Self> {
+        let folder = file.parent()?;
+        let root = Project::folders(folder).map_or_else(|| folder.to_path_buf(), |(root, _)| root);
+        folder.ancestors().take_while(|folder| folder.starts_with(&root)).find_map(Self::of)
+    }
+}
 
 /// Name patterns of tests files in pytest's settings in a folder.
 fn named_by_settings(folder: &Path) -> Vec<String> {
-    let mut texts = SETTINGS.iter().filter_map(|name| files::text(&folder.join(name), files::TEXT).ok());
-    let mut words = texts.find_map(|text| words_of_setting(&text, "python_files")).unwrap_or_default();
+    let settings = Settings::of(folder);
+    let mut words = settings.and_then(|all| words_of_setting(&all.text, "python_files")).unwrap_or_default();
     words.retain(|word| Path::new(word).extension().is_some_and(|ending| ending == "py"));
     words
 }
@@ -328,5 +364,26 @@ mod tests {
         let list = "[tool.pytest.ini_options]\npython_files = [\"*_c.py\",\n  'd.py',\n]\n[x]\n";
         assert_eq!(named("pyproject.toml", list), ["*_c.py", "d.py"]);
         assert_eq!(named("pytest.ini", "[pytest]\npython_files=e.py f_*.py"), ["e.py", "f_*.py"]);
+    }
+
+    #[test]
+    fn pytest_reads_the_first_of_its_settings_and_their_folders_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let put = |name: &str, text: &str| {
+            std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+            std::fs::write(root.join(name), text).unwrap();
+        };
+        put("tox.ini", "[pytest]\naddopts = --doctest-modules\n");
+        put("a.py", "");
+        assert!(runs_all_examples(&root.join("a.py")));
+        put("pyproject.toml", "[project]\nname = \"a\"\n");
+        assert!(runs_all_examples(&root.join("a.py")), "it has no section of pytest's");
+        let is_left_out = |path: &str| is_uncollected(&root, Path::new(path), Path::new("a.py"));
+        put("pyproject.toml", "[tool.pytest.ini_options]\ntestpaths = [\"tests\"]\n");
+        assert!(!runs_all_examples(&root.join("a.py")) && !runs_examples(&root.join("a.py")));
+        assert!(!is_left_out("bench/test_a.py"), "the folder is not there");
+        put("tests/test_a.py", "");
+        assert!(is_left_out("bench/test_a.py") && !is_left_out("tests/b/test_a.py") && !is_left_out("bench/a.py"));
     }
 }
