@@ -387,10 +387,6 @@ fn lower(resource: i32, value: u64) -> io::Result<()> {
     }
 }
 
-/// Where programs read how many cores there are: node has none of them without.
-#[cfg(target_os = "linux")]
-const CORES: [&std::ffi::CStr; 2] = [c"/proc/cpuinfo", c"/proc/stat"];
-
 /// From here on nothing can be gained back: privileges, capabilities, files, system calls.
 #[cfg(target_os = "linux")]
 fn restrict(confinement: &Confinement, stage: &mut u8) -> io::Result<()> {
@@ -405,9 +401,6 @@ fn restrict(confinement: &Confinement, stage: &mut u8) -> io::Result<()> {
         if confinement.sees_own_map {
             // Where `/proc` is missing the program says so itself.
             let _ = landlock::add(landlock.as_raw_fd(), c"/proc/self/maps", landlock::READ_FILE);
-        }
-        for file in CORES {
-            let _ = landlock::add(landlock.as_raw_fd(), file, landlock::READ_FILE);
         }
         if confinement.namespaces.as_ref().is_some_and(|namespaces| namespaces.root.is_some()) {
             // Its own mounts: native parts of programs look where a folder lies before they write to it.

@@ -1,5 +1,5 @@
 //! Selects the files that a copy of a project holds: those that git knows and does not ignore, ignored ones
-//! that the project imports, and the built output that its packages name. Without git: all files but other
+//! that the project imports or that tools keep, and the built output that its packages name. Without git: all files but other
 //! build products.
 
 use std::collections::{HashSet, VecDeque};
@@ -47,7 +47,10 @@ pub fn list(root: &Path) -> Result<List, String> {
         known.retain(|path| !list.dependencies.iter().any(|folder| path.starts_with(folder)));
         let names: HashSet<&PathBuf> = known.iter().collect();
         list.ignored = list.files.iter().filter(|path| is_code(path) && !names.contains(path)).cloned().collect();
+        let of_tools = list.files.iter().filter(|path| is_of_tools(path) && !names.contains(path)).cloned();
+        let of_tools: Vec<PathBuf> = of_tools.collect();
         list.files = known;
+        list.files.extend(of_tools);
     }
     let output = packages::built(root, &list.files);
     list.files.extend(output);
@@ -98,6 +101,12 @@ impl List {
         files.sort();
         files
     }
+}
+
+/// Returns true for a file of tools that is often ignored, without which they would take other versions or build it
+/// anew for each candidate.
+fn is_of_tools(path: &Path) -> bool {
+    path.ends_with("Cargo.lock") || path.ancestors().any(|folder| folder.ends_with(".hypothesis/unicode_data"))
 }
 
 /// Returns true if a file is source or a compiled module, by its name.
@@ -211,6 +220,19 @@ mod tests {
         write_all(folder.path(), files.map(|path| (path, "")));
         let list = list(folder.path()).unwrap();
         assert_eq!(list.empty, ["app/instance", "data", "data/in"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn what_tools_keep_comes_along_though_it_is_ignored() {
+        if let Err(error) = Command::new("git").arg("--version").output() {
+            return crate::skip::for_want_of("git", error);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        git_in(folder.path(), &["init", "-q"]);
+        write_all(folder.path(), [(".gitignore", "Cargo.lock\n.hypothesis\nkey.pem\n")]);
+        let tables = ".hypothesis/unicode_data/15.0.0/charmap.json.gz";
+        write_all(folder.path(), ["Cargo.lock", tables, ".hypothesis/examples/a/b", "key.pem"].map(|path| (path, "")));
+        assert_eq!(list(folder.path()).unwrap().files, [".gitignore", tables, "Cargo.lock"].map(PathBuf::from));
     }
 
     #[test]

@@ -62,8 +62,10 @@ fn a_body_of_dots_that_a_failing_test_names_is_unfinished_too() {
     let own = "class Lru:\n    def __init__(self):\n        self.d = {}\n\n    def put(self, k, v):\n        \"\"\"Puts.\"\"\"\n        ...\n\n    \
         def get(self, k):\n        \"\"\"Gets.\"\"\"\n        ...\n";
     let head = "import unittest\nfrom lru import Lru\n\n\nclass T(unittest.TestCase):\n";
-    let of_both = "    def test_both(self):\n        c = Lru()\n        c.put('a', 1)\n        self.assertEqual(c.get('a'), 1)\n";
-    let of_put = "    def test_put(self):\n        c = Lru()\n        c.put('a', 1)\n        self.assertEqual(c.d, {'a': 1})\n";
+    let of_both =
+        "    def test_both(self):\n        c = Lru()\n        c.put('a', 1)\n        self.assertEqual(c.get('a'), 1)\n";
+    let of_put =
+        "    def test_put(self):\n        c = Lru()\n        c.put('a', 1)\n        self.assertEqual(c.d, {'a': 1})\n";
     // A method that does nothing may be meant to be so, beside a stub of another form.
     let (first, last) = own.rsplit_once("...").unwrap();
     let empty = format!("{first}pass{last}");

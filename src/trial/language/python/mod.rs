@@ -41,7 +41,14 @@ pub const ROW: LanguageRow = LanguageRow {
     of_bodies: &[],
     counts_calls: true,
     lay_out: |_, _| {},
-    tests: Marks { about, named: named_by_settings, is_foreign: is_uncollected, gathers, tells_callers: true, ..Marks::NONE },
+    tests: Marks {
+        about,
+        named: named_by_settings,
+        is_foreign: is_uncollected,
+        gathers,
+        tells_callers: true,
+        ..Marks::NONE
+    },
     examples,
     runs_examples,
     open: || Box::new(Python { tool: Lookup::new(&RECIPE), preferred: OnceLock::new(), chosen: Mutex::default() }),
@@ -289,8 +296,13 @@ fn about(path: &Path) -> Option<String> {
 
 /// Files with pytest's settings in their order, and the section that they need for it. pytest reads the first one.
 const SETTINGS: &[(&str, &str)] = &[
-    ("pytest.toml", ""), (".pytest.toml", ""), ("pytest.ini", ""), (".pytest.ini", ""),
-    ("pyproject.toml", "[tool.pytest"), ("tox.ini", "[pytest]"), ("setup.cfg", "[tool:pytest]"),
+    ("pytest.toml", ""),
+    (".pytest.toml", ""),
+    ("pytest.ini", ""),
+    (".pytest.ini", ""),
+    ("pyproject.toml", "[tool.pytest"),
+    ("tox.ini", "[pytest]"),
+    ("setup.cfg", "[tool:pytest]"),
 ];
 
 /// pytest's settings of a project.
