@@ -68,8 +68,8 @@ impl Tests {
         };
         let mut all: Vec<(Self, String)> = [first?].into_iter().chain(second).chain(found).collect();
         let label = all[0].1.clone();
-        let is_one = all.len() == 1 && !matches!(all[0].0, Tests::Several(_));
-        Some((if is_one { all.remove(0).0 } else { Self::FirstOf(all) }, label))
+        let are_own = all.len() == 1 && matches!(all[0].0, Tests::Lone(_));
+        Some((if are_own { all.remove(0).0 } else { Self::FirstOf(all) }, label))
     }
 
     /// Tests that have to pass together, and their name for the reader; `None` if there are none.

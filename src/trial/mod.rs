@@ -343,7 +343,11 @@ impl Runner {
         {
             return of_suite(best, tests);
         }
-        let best = best?;
+        // Nobody asked for just these: the candidates are kept.
+        let best = match best {
+            Err(error) if error.is_of_tests() => Verdict::not_run(&error.to_string()),
+            best => best?,
+        };
         if best.has_passed() {
             let best = best.despite(&unheard.why);
             return Ok(match hit {

@@ -67,18 +67,33 @@ fn examples(target: &Target) -> Result<(Tests, bool), String> {
 /// Returns true if pytest's settings or a `conftest.py` above the file speak of doctest.
 fn runs_examples(file: &Path) -> bool {
     let Ok(file) = file.canonicalize() else { return false };
-    let Some(folder) = file.parent() else { return false };
-    let root = Project::folders(folder).map_or_else(|| folder.to_path_buf(), |(root, _)| root);
-    let mut folders = folder.ancestors().take_while(|folder| folder.starts_with(&root));
     let speaks = |text: &str| text.contains("doctest");
     Settings::above(&file).is_some_and(|settings| speaks(&settings.text))
-        || folders.any(|folder| files::text(&folder.join("conftest.py"), files::TEXT).is_ok_and(|text| speaks(&text)))
+        || texts_above(&file, &["conftest.py", "tox.ini"]).any(|text| speaks(&text))
 }
 
-/// Returns true if pytest's settings have it run the examples of all modules, this one among them.
+/// The folders of the project above a file, the nearest first.
+fn folders_above(file: &Path) -> impl Iterator<Item = &Path> {
+    let folder = file.parent().unwrap_or(file);
+    let root = Project::folders(folder).map_or_else(|| folder.to_path_buf(), |(root, _)| root);
+    folder.ancestors().take_while(move |folder| folder.starts_with(&root))
+}
+
+/// The texts of files with these names there.
+fn texts_above<'a>(file: &'a Path, names: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
+    folders_above(file)
+        .flat_map(move |folder| names.iter().filter_map(move |name| files::text(&folder.join(name), files::TEXT).ok()))
+}
+
+/// Returns true if pytest's settings, or the project's command for it, have it run the examples of all modules, this
+/// one among them.
 fn runs_all_examples(file: &Path) -> bool {
     let is_remark = |line: &str| line.trim_start().starts_with(['#', ';']);
     let Ok(file) = file.canonicalize() else { return false };
+    let is_command = |line: &str| line.contains("pytest ") && line.contains("--doctest-modules") && !is_remark(line);
+    if texts_above(&file, &["tox.ini", "pyproject.toml"]).any(|text| text.lines().any(is_command)) {
+        return true;
+    }
     let Some(Settings { folder, text }) = Settings::above(&file) else { return false };
     let is_in = file.strip_prefix(folder).is_ok_and(|inside| is_collected(&text, inside));
     is_in && text.lines().any(|line| line.contains("--doctest-modules") && !is_remark(line))
@@ -322,9 +337,7 @@ impl Settings {
 
     /// The nearest ones above a file of a project.
     fn above(file: &Path) -> Option<Self> {
-        let folder = file.parent()?;
-        let root = Project::folders(folder).map_or_else(|| folder.to_path_buf(), |(root, _)| root);
-        folder.ancestors().take_while(|folder| folder.starts_with(&root)).find_map(Self::of)
+        folders_above(file).find_map(Self::of)
     }
 }
 
@@ -393,7 +406,7 @@ mod tests {
         assert!(runs_all_examples(&root.join("a.py")), "it has no section of pytest's");
         let is_left_out = |path: &str| is_uncollected(&root, Path::new(path), Path::new("a.py"));
         put("pyproject.toml", "[tool.pytest.ini_options]\ntestpaths = [\"tests\"]\n");
-        assert!(!runs_all_examples(&root.join("a.py")) && !runs_examples(&root.join("a.py")));
+        assert!(!runs_all_examples(&root.join("a.py")));
         assert!(!is_left_out("bench/test_a.py"), "the folder is not there");
         put("tests/test_a.py", "");
         assert!(is_left_out("bench/test_a.py") && !is_left_out("tests/b/test_a.py") && !is_left_out("bench/a.py"));
