@@ -363,7 +363,7 @@ impl Runner {
     /// which those count that call the function, or else the further files one after another in the time. An
     /// example that fails and that the project's runner does not run is a mark of the pass.
     fn confirmed(&self, at: &Context, trial: &Trial, others: &[(Tests, String)], passed: Verdict) -> Verdict {
-        let at = &Context { patience: PATIENCE_WITH_PASS, ..*at };
+        let at = &Context { patience: PATIENCE_WITH_PASS, confirms: true, ..*at };
         let is_of_code = |verdict: &Verdict| verdict.failed.is_some() && !verdict.is_of_machine(is_withheld);
         let (passed, others) = match others {
             [(examples, _), others @ ..] if are_beside(trial, examples) => {
@@ -558,6 +558,7 @@ impl Runner {
                 cache: self.cache.as_deref(),
                 patience: PATIENCE,
                 prepares: false,
+                confirms: false,
                 cancel,
             });
         }

@@ -164,6 +164,8 @@ pub struct Context<'a> {
     pub patience: u32,
     /// True to run the tests without a candidate, and no candidate.
     pub prepares: bool,
+    /// True for further tests, which only confirm a pass.
+    pub confirms: bool,
     /// Set to true to end the trial.
     pub cancel: &'a AtomicBool,
 }
@@ -214,7 +216,14 @@ impl Context<'_> {
 
     /// The bounds of runs of a project's tests.
     pub fn bounds<'a>(&'a self, limits: Limits, cache: Option<&'a BaselineCache>) -> Bounds<'a> {
-        Bounds { limits, patience: self.patience, cache, prepares: self.prepares, cancel: self.cancel }
+        Bounds {
+            limits,
+            patience: self.patience,
+            cache,
+            prepares: self.prepares,
+            confirms: self.confirms,
+            cancel: self.cancel,
+        }
     }
 
     /// Returns true if the caller has cancelled the trial.

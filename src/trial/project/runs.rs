@@ -12,7 +12,7 @@ use super::{Base, Copy, Project};
 use crate::code::{FunctionName, Place, Target, function_names, names, unfinished_at};
 use crate::hash;
 use crate::language::Language;
-use crate::sandbox::{Limits, Run, without_folders};
+use crate::sandbox::{Ended, Limits, Run, without_folders};
 use crate::trial::decide::{limit, raised_by};
 use crate::trial::error::TrialError;
 use crate::trial::evidence::{Evidence, Noticed, Outcome, Report, Reporter, TestEnd};
@@ -102,6 +102,8 @@ pub struct Bounds<'a> {
     pub cache: Option<&'a BaselineCache>,
     /// True to run the tests without the candidate, and no candidate.
     pub prepares: bool,
+    /// True for further tests, which only confirm a pass.
+    pub confirms: bool,
     /// Set to true to end the trial.
     pub cancel: &'a AtomicBool,
 }
@@ -159,11 +161,20 @@ struct TestRuns<'a, F> {
 impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'_, F> {
     fn evidence(&self) -> Result<Result<(Evidence, Limits), Option<String>>, TrialError> {
         let Self { project, programs, .. } = self;
+        // Further tests that pass need no run without the candidate.
+        let first = match self.bounds.confirms && !project.is_suite() {
+            true => Some(self.try_candidate(&Baseline::default())?),
+            false => None,
+        };
+        let first = match first {
+            Some(tried) if tried.passes() => return Ok(Ok(self.told_of(tried, &Baseline::default()))),
+            first => first,
+        };
         // A small project is tried while the baseline runs.
-        let is_small = project.lone.is_some() && programs.without.is_some();
+        let is_small = project.lone.is_some() && programs.without.is_some() && first.is_none();
         let (known, early) = std::thread::scope(|scope| {
             let early = is_small.then(|| scope.spawn(|| self.try_candidate(&Baseline::default())));
-            (self.baseline(1), early.and_then(|early| early.join().ok()))
+            (self.baseline(1), early.and_then(|early| early.join().ok()).or(first.map(Ok)))
         });
         let mut known = match known {
             // They may wait for what the function is to do.
@@ -432,6 +443,14 @@ struct Tried {
 }
 
 impl Tried {
+    /// Returns true if all tests came to their end, and none failed.
+    fn passes(&self) -> bool {
+        let is_well = |names: &Names| names.complaint.is_empty() && names.missing.is_empty() && !names.tests.is_empty();
+        let has_ended = |test: &TestEnd| matches!(test.outcome, Outcome::Passed | Outcome::Skipped);
+        let names = self.names.as_ref().ok().filter(|_| self.run.ended == Ended::Exited(0));
+        names.is_some_and(|names| is_well(names) && names.tests.iter().all(has_ended))
+    }
+
     /// Returns true if a test is missing, or one failed that was not seen to call the function, or failed
     /// differently than without it.
     fn is_unclear(&self, known: &Baseline) -> bool {
@@ -498,7 +517,8 @@ mod tests {
             let limits = Limits { wall: Duration::from_secs(seconds), ..Limits::default() };
             // All tests have no more than their own factor.
             let (patience, factor) = if project.is_suite() { (PATIENCE, PATIENCE_WITH_ALL) } else { (2, 2) };
-            let bounds = Bounds { limits, patience, cache: Some(&cache), prepares: false, cancel: &cancel };
+            let bounds =
+                Bounds { limits, patience, cache: Some(&cache), prepares: false, confirms: false, cancel: &cancel };
             let programs = Programs { without: Some("without"), probes: None, candidate: "x = 2\n", own: None };
             let error = evidence(projects, project, programs, bounds, once).unwrap_err();
             let hit = format!("no result after {} s", seconds * u64::from(factor));
