@@ -102,14 +102,25 @@ pub fn run(
     let shown = clean_line(&command.words.join(" "), 80);
     let failure = match run.ended {
         Ended::Exited(code) if code != 0 => {
-            let last = run.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            Some(Failure::Said(format!("`{shown}` ended with exit code {code}: {}", clean_line(last, 200))))
+            let why = clean_line(telling_line(&run.output), 200);
+            Some(Failure::Said(format!("`{shown}` ended with exit code {code}: {why}")))
         }
         _ => None,
     };
     let changed = project.zip(copy.as_ref()).and_then(|((project, base), copy)| base.changed(project, copy));
     let report = Report::ExitCode(format!("`{shown}` ended with exit code 0"));
     Ok(decide(&Evidence { failure, changed, ..Evidence::of(run, report) }, &limits)?.by(&shown))
+}
+
+/// Beginnings of lines by which runners name a test that failed, or an error.
+const FAILURES: &[&str] =
+    &["not ok", "FAIL", "--- FAIL", "\u{2716}", "\u{2717}", "\u{2718}", "\u{d7}", "AssertionError", "Error:", "error:", "error["];
+
+/// The line of an output that tells why the command failed: the first of a failure, else the last one.
+fn telling_line(output: &str) -> &str {
+    let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
+    let tells = |line: &&str| FAILURES.iter().any(|begin| line.starts_with(begin));
+    lines.clone().find(tells).or_else(|| lines.next_back()).unwrap_or_default()
 }
 
 /// The program of a command: a path in the project, or a name in the trial's PATH or in the user's.
@@ -157,6 +168,19 @@ mod tests {
         );
         for bad in ["", "  ", "a 'b", "a \"b", "a \\"] {
             assert!(split(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_line_of_the_first_failure_tells_why() {
+        for (output, line) in [
+            ("# a\nok 1 - a\nnot ok 2 - b\n  ---\n# fail 1\n# time=68.702ms\n", "not ok 2 - b"),
+            ("  FAIL  scalars\n    x\n\n  Duration: 17.67ms\n", "FAIL  scalars"),
+            (" \u{2716} adds (1 ms)\n\n 1 failed\n", "\u{2716} adds (1 ms)"),
+            ("a\nno errors but this\n\n", "no errors but this"),
+            ("", ""),
+        ] {
+            assert_eq!(telling_line(output), line);
         }
     }
 
