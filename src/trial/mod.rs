@@ -55,7 +55,9 @@ pub use found::{is_of_tests, tested_stem};
 use language::command::{self, Toolbox};
 pub use language::tests_below;
 use language::{Context, Packages, TrialLanguage};
-pub use observe::{AROUND, CALLBACK_MAKER, EFFECTS, Earlier, Effect, FILE_MAKER, FOLDER_MAKER, Input, Observed};
+pub use observe::{
+    AROUND, CALLBACK_MAKER, EFFECTS, Earlier, Effect, FILE_MAKER, FOLDER_MAKER, Input, Observed, STUB_MAKER,
+};
 pub use project::Project;
 use project::baseline_cache::CacheFile;
 use project::lone::Lones;

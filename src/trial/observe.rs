@@ -21,6 +21,9 @@ pub const FOLDER_MAKER: &str = "a_folder";
 /// The function that makes a function that returns nothing, whose calls are part of what a call does.
 pub const CALLBACK_MAKER: &str = "a_callback";
 
+/// The function that makes an object of a name that stands for any other, and whose calls are part of what a call does.
+pub const STUB_MAKER: &str = "a_stub";
+
 /// Parts of keys behind the result, as the observers write them: calls of functions that are given, and sleep.
 pub const EFFECTS: [&str; 2] = ["calls what it is given with", "sleeps"];
 
@@ -80,6 +83,7 @@ impl Input {
             () if self.earlier.iter().any(|call| call.method.is_empty()) => Some("these are several of one function"),
             () if !self.earlier.is_empty() => Some("these are several on one object"),
             () if makes(CALLBACK_MAKER) => Some("this one needs a function that is made for it"),
+            () if makes(STUB_MAKER) => Some("this one needs an object that is made for it"),
             () if makes(FILE_MAKER) || makes(FOLDER_MAKER) => Some("this one needs a file that is made for it"),
             () => None,
         }

@@ -238,6 +238,27 @@ fn calls_of_what_is_given_and_sleep_are_seen_where_they_are_what_it_does() {
 }
 
 #[test]
+fn an_object_that_nobody_knows_says_what_was_asked_of_it() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let with = |body: &str| {
+        let observed = calls(&runner, &format!("def f(client, id):\n{body}"), &["a_stub(\"client\"), 7"]);
+        observed[0].shown.clone()
+    };
+    let get = "    reply = client.get(f\"/users/{id}\", timeout=5)\n    reply.raise_for_status()\n    return reply.json()[\"name\"]\n";
+    let called = "client.get('/users/7', timeout=5), client.get('/users/7', timeout=5).raise_for_status()";
+    let expected =
+        format!("client.get('/users/7', timeout=5).json()['name'], and calls what it is given with {called}, ");
+    assert!(with(get).starts_with(&expected[..150]), "{}", with(get));
+    assert!(
+        with("    while client.next():\n        pass\n    return [one.id for one in client.all()]\n").starts_with("[]")
+    );
+    let loops = with("    with client.open() as file:\n        return sorted(file, key=lambda one: one.id + 1 > 2)\n");
+    assert!(loops.contains("client.open()[0]"), "{loops}");
+    let awaits = "import asyncio\n\nasync def f(client, id):\n    async with client.get(id) as reply:\n        return await reply.text()\n";
+    assert!(calls(&runner, awaits, &["a_stub(\"client\"), 7"])[0].key.starts_with("client.get(7).text()"));
+}
+
+#[test]
 fn functions_that_are_returned_are_called() {
     let Some(runner) = runner(Language::Python) else { return };
     let program = "def f(start):\n    if start < 0:\n        raise ValueError\n    n = [start]\n    def g(by):\n        n[0] += by\n        return n[0]\n    return g\n";

@@ -104,6 +104,36 @@ fn timers_come_in_turn_and_calls_of_callbacks_count() {
     assert_eq!(told(each, &[input("f([1, 2], (x) => x)")]), ["undefined | calls what it is given with: [1], [2]"]);
 }
 
+#[test]
+fn an_object_that_nobody_knows_says_what_was_asked_of_it() {
+    let program = "export function f(req, res, next) {\n  if (!req.user) return res.status(401).json({ error: 'a' });\n  res.locals.user = req.user.id;\n  next();\n}\n\
+        export async function g(client, id) {\n  const reply = await client.get(`/users/${id}`);\n  return (await reply.json()).items.map((one) => one.id);\n}\n\
+        export function h(db) {\n  const found = [];\n  for (const row of db.all('select')) found.push(row.name);\n  return found;\n}\n";
+    let (req, res) = ("{ user: null }", "a_stub('res')");
+    expect(
+        "a.mjs",
+        program,
+        &[
+            (
+                &format!("f({req}, {res}, a_callback())"),
+                "res.status(401).json({\"error\": \"a\"}) | calls what it is given with: res.status(401), res.status(401).json({\"error\": \"a\"})",
+            ),
+            (
+                &format!("f({{ user: {{ id: 3 }} }}, {res}, a_callback())"),
+                "undefined | calls what it is given with: res.locals.user = 3, []",
+            ),
+            (
+                "g(a_stub('client'), 7)",
+                "client.get(\"/users/7\").json().items.map(function) | calls what it is given with: client.get(\"/users/7\"), client.get(\"/users/7\").json(), client.get(\"/users/7\").json().items.map(function)",
+            ),
+            (
+                "h(a_stub('db'))",
+                "[db.all(\"select\")[0].name, db.all(\"select\")[1].name] | calls what it is given with: db.all(\"select\")",
+            ),
+        ],
+    );
+}
+
 /// Answers that a person types have the keys of results.
 #[test]
 fn a_typed_answer_is_the_result_that_it_says() {

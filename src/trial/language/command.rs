@@ -113,8 +113,10 @@ pub fn run(
 }
 
 /// Beginnings of lines by which runners name a test that failed, or an error.
-const FAILURES: &[&str] =
-    &["not ok", "FAIL", "--- FAIL", "\u{2716}", "\u{2717}", "\u{2718}", "\u{d7}", "AssertionError", "Error:", "error:", "error["];
+const FAILURES: &[&str] = &[
+    "not ok", "FAIL", "--- FAIL", "\u{2716}", "\u{2717}", "\u{2718}", "\u{d7}", "AssertionError", "Error:", "error:",
+    "error[",
+];
 
 /// The line of an output that tells why the command failed: the first of a failure, else the last one.
 fn telling_line(output: &str) -> &str {

@@ -32,6 +32,9 @@ const forms = (() => {
   const COLUMNS = 200;
   const READING = /^(get|is|has|to|as|size|len|length|count|values|items|keys|entries|peek|top|first|last|total|sum|list|all)(?![a-z])/;
 
+  // What other parts give and take. `saidOf` tells what a stub says of itself.
+  const shared = { __proto__: null };
+
   // A value that says nothing when it is compared, such as a function.
   const incomparable = { __proto__: null };
 
@@ -47,7 +50,7 @@ const forms = (() => {
     return typeof constructor === 'function' && typeof constructor.name === 'string' ? constructor.name : 'Object';
   };
 
-  const isIterator = (value) => typeof value.next === 'function' && typeof value[iterator] === 'function';
+  const isIterator = (value) => shared.saidOf?.(value) === undefined && typeof value.next === 'function' && typeof value[iterator] === 'function';
 
   // The first values of what can be iterated.
   const items = (value) => {
@@ -141,6 +144,8 @@ const forms = (() => {
       return keys.length === 0 ? bare(value, name) : name + fields(value, keys);
     };
     const of = (value) => {
+      const said = shared.saidOf?.(value);
+      if (said !== undefined) return said;
       switch (typeof value) {
         case 'string':
           return stringify(value);
@@ -194,6 +199,8 @@ const forms = (() => {
   // Words for the reader.
   const show = (value) => {
     try {
+      const said = shared.saidOf?.(value);
+      if (said !== undefined) return said;
       const text = inspect(value, options());
       // An object whose state is private has other words for itself.
       const isBare = typeof value === 'object' && apply(test, /^[A-Za-z_$][\w$]* {}$/, [text]);
@@ -219,10 +226,11 @@ const forms = (() => {
   const quote = (text) => stringify(apply(decode, from(`${text}`, 'utf8'), ['utf8']));
 
   const isObject = (value) => value !== null && (typeof value === 'object' || typeof value === 'function');
-  return {
+  Object.assign(shared, {
     asyncItems, error, incomparable, isIterator, items, quote, short, show, slice, types,
     isAsyncIterator: (value) => isObject(value) && typeof value.next === 'function' && typeof value[asyncIterator] === 'function',
     isThenable: (value) => isObject(value) && typeof value.then === 'function',
     isObject,
-  };
+  });
+  return shared;
 })();

@@ -30,6 +30,8 @@
   const LONGEST = 2000;
   const LONGEST_VALUE = 150;
   const MOST_TOLD = 1000;
+  // Calls of a stub after which it has no elements.
+  const MOST_ASKED = 4;
   // Timers of a call that are run, and milliseconds between a call and the one before it.
   const MOST_TIMERS = 200;
   const BETWEEN = 40;
@@ -133,9 +135,43 @@
   };
   // What the functions that are made for a call are given.
   let called = [];
+  const callbacks = new WeakSet();
   const note = (all, values) => {
     if (all.length < MOST_TOLD) all[all.length] = short(values, true);
   };
+
+  // Stands for an object that does what nobody knows: a client, a response. What is asked of it shows, and what it
+  // gives is another one, which says where it comes from. After some calls it has no elements, so that loops end.
+  const stubs = new WeakMap();
+  const stub = (said) => {
+    const next = (more) => stub(said + more);
+    const elements = () => (called.length < MOST_ASKED ? [next('[0]'), next('[1]')] : []);
+    const made = new Proxy(function () {}, {
+      get: (_, name) => {
+        if (name === Symbol.toPrimitive) return () => said;
+        if (name === Symbol.iterator) return () => elements()[Symbol.iterator]();
+        if (name === 'then' || name === 'toJSON' || typeof name === 'symbol') return undefined;
+        if (name === 'length' || name === 'size') return elements().length;
+        if (name === 'toString') return () => said;
+        return next(`.${name}`);
+      },
+      set: (_, name, value) => {
+        if (typeof name !== 'symbol') called[called.length] = `${said}.${name} = ${short(value, true)}`;
+        return true;
+      },
+      has: () => true,
+      apply: (_, __, values) => {
+        if (called.length === MOST_TOLD) throw new Error('called too often');
+        const list = short(values, true);
+        const call = `${said}(${apply(slice, list, [1, list.length - 1])})`;
+        called[called.length] = call;
+        return stub(call);
+      },
+    });
+    stubs.set(made, said);
+    return made;
+  };
+  forms.saidOf = (value) => stubs.get(value);
 
   // Timers do not wait: the clock goes on to the next one.
   let timers = [];
@@ -188,7 +224,12 @@
 
   // A file, or a folder, for one call; its name. A function whose calls are noted.
   const makers = {
-    a_callback: () => (...values) => note(called, values),
+    a_callback: () => {
+      const callback = (...values) => note(called, values);
+      callbacks.add(callback);
+      return callback;
+    },
+    a_stub: stub,
     a_file: (name, text) => {
       fs.writeFileSync(name, text);
       made[name] = text;
@@ -265,7 +306,7 @@
   // A value, or for a function one that does the same and notes what it is given.
   let told = [];
   const telling = (value) => {
-    if (typeof value !== 'function' || apply(includes, ownNames(value), ['prototype'])) return value;
+    if (typeof value !== 'function' || callbacks.has(value) || apply(includes, ownNames(value), ['prototype'])) return value;
     const noted = function (...values) {
       note(told, values);
       return apply(value, this, values);

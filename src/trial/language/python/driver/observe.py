@@ -10,6 +10,8 @@ BUSY, WAITING, MOST_LATE = 0.2, 1.0, 3
 # Calls longer than this are made once.
 QUICK = 0.05
 DEEPEST, MOST_ITEMS, LONGEST = 12, 1000, 2000
+# Calls of a stub after which it says no.
+MOST_ASKED = 4
 # The folder of the calls, and its name in reports: each run has another one.
 HOME, NAMED = os.getcwd(), "/run"
 
@@ -58,6 +60,8 @@ def form(value, depth=0):
     every = lambda values: [form(one, depth + 1) for one, _ in zip(values, range(MOST_ITEMS))]
     if value is None or value is ... or isinstance(value, (str, bytes)):
         return repr(value)
+    if isinstance(value, Stub):
+        return value.said
     if isinstance(value, (bool, int, float, complex)):
         return form_of_number(value)
     if isinstance(value, list):
@@ -129,7 +133,7 @@ def short_form(value):
 
 def form_of_argument(value):
     """The form of a value before and after a call. What is used up by looking at it is left alone."""
-    if hasattr(value, "__next__") or hasattr(value, "cr_await"):
+    if hasattr(value, "__next__") or is_coroutine(value):
         return ""
     try:
         return short_form(value)
@@ -137,9 +141,13 @@ def form_of_argument(value):
         return ""
 
 
+def is_coroutine(value):
+    return not isinstance(value, Stub) and hasattr(value, "cr_await")
+
+
 def settled(value):
     """The result of a coroutine, and the values of an iterator."""
-    if hasattr(value, "cr_await"):
+    if is_coroutine(value):
         import asyncio
         return asyncio.run(value)
     if hasattr(value, "__next__"):
@@ -207,7 +215,7 @@ def remove_files():
 
 
 # What the function was given that a call's effect is: the functions that are made for it are called with these.
-called = []
+called, callbacks = [], []
 # Seconds that code has slept since the call began. It does not wait for them, and clocks go on.
 slept = []
 
@@ -216,7 +224,112 @@ def a_callback():
     """A function that returns nothing, and whose calls show."""
     def callback(*values, **named):
         note(called, values, named)
+    callbacks.append(callback)
     return callback
+
+
+class Stub:
+    """Stands for an object that does what nobody knows: a client, a connection. What is asked of it shows, and what
+    it gives is another one, which says where it comes from. After some calls it says no, so that loops end."""
+
+    def __init__(self, said):
+        self.__dict__["said"] = said
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Stub("%s.%s" % (self.said, name))
+
+    def __setattr__(self, name, value):
+        called.append("%s.%s = %s" % (self.said, name, form_of_argument(value)))
+
+    def __call__(self, *values, **named):
+        given = [form_of_argument(one) for one in values] + ["%s=%s" % (name, form_of_argument(one)) for name, one in sorted(named.items())]
+        said = "%s(%s)" % (self.said, ", ".join(given))
+        if len(called) >= MOST_ITEMS:
+            raise Late()
+        called.append(said)
+        return Stub(said)
+
+    def __getitem__(self, key):
+        return Stub("%s[%s]" % (self.said, form_of_argument(key)))
+
+    def __iter__(self):
+        return iter([self[0], self[1]] if self else [])
+
+    async def __aiter__(self):
+        for one in self:
+            yield one
+
+    def __await__(self):
+        return gone_on(self).__await__()
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        return None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def __bool__(self):
+        return len(called) < MOST_ASKED
+
+    def __len__(self):
+        return 2 if self else 0
+
+    def __contains__(self, item):
+        return bool(self)
+
+    def __eq__(self, other):
+        return isinstance(other, Stub) and other.said == self.said
+
+    def __hash__(self):
+        return hash(self.said)
+
+    def __lt__(self, other):
+        return number_of(self) < number_of(other)
+
+    def __gt__(self, other):
+        return number_of(self) > number_of(other)
+
+    def __le__(self, other):
+        return not self > other
+
+    def __ge__(self, other):
+        return not self < other
+
+    def __index__(self):
+        return number_of(self)
+
+    def __float__(self):
+        return float(number_of(self))
+
+    def __repr__(self):
+        return self.said
+
+
+for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "radd", "rsub", "rmul", "rtruediv"):
+    def reckoned(self, other, name=name):
+        return Stub("%s %s %s" % (self.said, name, form_of_argument(other)))
+    setattr(Stub, "__%s__" % name, reckoned)
+
+
+async def gone_on(value):
+    return value
+
+
+def number_of(value):
+    """A number from 0 to 9 that a stub has, and any other value."""
+    return crc32(repr(value).encode("utf-8", "replace")) % 10
+
+
+def a_stub(name):
+    return Stub(name)
 
 
 def note(told, values, named):
@@ -265,7 +378,7 @@ def watch(busy, waiting):
 
 def telling(value, told):
     """A value, or for a function one that does the same and notes what it is given."""
-    if type(value).__name__ != "function":
+    if type(value).__name__ != "function" or value in callbacks:
         return value
 
     @wraps(value)
@@ -300,6 +413,7 @@ def call(space, item):
     the result as an interpreter prints it."""
     written, sink, told = sys.stdout, Sink(), []
     called.clear()
+    callbacks.clear()
     slept.clear()
     try:
         sys.stdout = sink
@@ -376,7 +490,7 @@ def main():
     try:
         space = vars(module_of(request["file"]))
         shift_coroutines(space)
-        space = {**space, "a_file": a_file, "a_folder": a_folder, "a_callback": a_callback}
+        space = {**space, "a_file": a_file, "a_folder": a_folder, "a_callback": a_callback, "a_stub": a_stub}
     except BaseException as error:
         tell(error=show_error(error))
         leave(0)
