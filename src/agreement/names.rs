@@ -1,30 +1,189 @@
-//! Texts of usual forms, for what is named so: versions, addresses.
+//! Texts of usual forms, for what is named so: versions, addresses, templates, colours.
 
 use super::kind::{Kind, Parameter};
 use super::value::Value;
 use crate::code;
 
-/// Words of names, words of documentation that say as much, and texts of the form.
-type Form = (&'static [&'static str], &'static [&'static str], &'static [&'static str]);
+/// Texts of a form.
+struct Form {
+    /// Words of names of parameters, or of their functions.
+    named: &'static [&'static str],
+    /// Last words of names of parameters alone.
+    last: &'static [&'static str],
+    /// Words of documentation.
+    said: &'static [&'static str],
+    texts: &'static [&'static str],
+}
 
 const FORMS: &[Form] = &[
-    (&["version", "versions", "semver"], &["semver"], &["1.2.0", "1.2.0-rc1", "1.10.0", "1.2", "2.0.0", "0.9.10"]),
-    (
-        &["email", "emails", "mail", "mails"],
-        &["email", "emails"],
-        &["a.b+c@example.com", "First.Last+tag@Gmail.com", " USER@Example.COM ", "x.y@gmail.com", "no-at", "a@b@c.com"],
-    ),
+    Form {
+        named: &["version", "versions", "semver"],
+        last: &[],
+        said: &["semver"],
+        texts: &["1.2.0", "1.2.0-rc1", "1.10.0", "1.2", "2.0.0", "0.9.10"],
+    },
+    Form {
+        named: &["email", "emails", "mail", "mails"],
+        last: &[],
+        said: &["email", "emails"],
+        texts: &[
+            "a.b+c@example.com", "First.Last+tag@Gmail.com", " USER@Example.COM ", "x.y@gmail.com", "no-at",
+            "a@b@c.com",
+        ],
+    },
+    Form {
+        named: &[],
+        last: &["url", "urls", "uri", "link", "href"],
+        said: &[],
+        texts: &[
+            "https://example.com/a/b.html?x=1&y=two#top",
+            "http://localhost:8080",
+            "/a/b?q=a%20b",
+            "ftp://u:p@h.org/",
+            "example.com",
+            "https://example.com?x=1&x=2&z",
+        ],
+    },
+    Form {
+        named: &[],
+        last: &["template", "tmpl"],
+        said: &[],
+        texts: &["Dear {{name}}, {{ name }}!", "{name} has {n}", "${name} and $name", "%s of %d", "{{}} {{name}"],
+    },
+    Form {
+        named: &[],
+        last: &["query", "qs"],
+        said: &[],
+        texts: &["a=1&b=2", "?a=1&a=2&c", "name=Ann%20B&x=", "SELECT a FROM t WHERE b = 1", "two words", "a+b=c%26d"],
+    },
+    Form {
+        named: &[],
+        last: &["sql"],
+        said: &[],
+        texts: &[
+            "SELECT a, b FROM t WHERE c = 'x;y' -- no\n",
+            "select * from t; INSERT INTO t VALUES (1, 'it''s');",
+            "DROP TABLE t",
+            "UPDATE t SET a = 1 WHERE b IN (1, 2)",
+        ],
+    },
+    Form {
+        named: &["markdown"],
+        last: &["md"],
+        said: &["markdown"],
+        texts: &[
+            "# A\n\nText *b* and **c**.\n\n- one\n- two\n",
+            "## A `b`\n[text](http://a.b/c)\n",
+            "a\n\n```py\n# no\n```\n",
+            "1. x\n2. y\n",
+        ],
+    },
+    Form {
+        named: &["html"],
+        last: &["xml", "svg"],
+        said: &["html"],
+        texts: &[
+            "<p class=\"a\">One <b>two</b> &amp; three</p>",
+            "<a href='/x'>y</a><br/><!-- no -->",
+            "a < b & c > d",
+            "<ul><li>1</li><li>2</li></ul>",
+            "<script>x</script>",
+        ],
+    },
+    Form {
+        named: &["json"],
+        last: &[],
+        said: &[],
+        texts: &[
+            "{\"a\": 1, \"b\": [2, null]}", "[1, 2, {\"a\": \"x\"}]", "{\"a\": ", "\"x\"", "{\"a\": {\"b\": true}}",
+        ],
+    },
+    Form {
+        named: &["csv"],
+        last: &[],
+        said: &[],
+        texts: &["name,age\nAnn,31\nBob,\n", "a,b\n1,2\n3,\"x, y\"\n", "a,b\n1\n1,2,3\n", "name,age\n"],
+    },
+    Form {
+        named: &["color", "colour", "hex"],
+        last: &[],
+        said: &[],
+        texts: &["#ff8000", "#0aF", "00FF7f", "rgb(1, 2, 3)", "red", "#12345", "#11223344"],
+    },
+    Form {
+        named: &["ip", "ipv4"],
+        last: &[],
+        said: &["ipv4"],
+        texts: &["192.168.0.1", "256.1.1.1", "10.0.0", "216.08.094.196", "::1", "127.0.0.1:80", "0.0.0.0"],
+    },
+    Form {
+        named: &["phone"],
+        last: &["telephone"],
+        said: &["phone"],
+        texts: &["+1 (555) 123-4567", "555-1234", "0049 30 123456", "5551234567", "call me", "1-800-555-0199"],
+    },
+    Form {
+        named: &["locale"],
+        last: &["lang"],
+        said: &[],
+        texts: &["en_US", "de-DE", "fr", "zh-Hant-TW", "pt_BR.UTF-8", "EN"],
+    },
+    Form {
+        named: &["timestamp", "timestamps"],
+        last: &[],
+        said: &[],
+        texts: &[
+            "2024-02-29T13:45:00Z", "2024-05-17 18:30:05", "2023-01-01T00:00:00+02:00", "2024-13-01", "1700000000",
+            "12:30",
+        ],
+    },
+    Form {
+        named: &[],
+        last: &["date", "dates", "birthday"],
+        said: &[],
+        texts: &["2024-02-29", "2023-12-31", "01/02/2024", "2024-02-30", "31.12.1999", "May 17, 2024"],
+    },
+    Form {
+        named: &[],
+        last: &["log", "logs"],
+        said: &[],
+        texts: &[
+            "2026-01-02 10:00:00 INFO started\n2026-01-02 10:00:05 ERROR disk full\n",
+            "ERROR a\nWARNING b\nERROR a\n",
+            "[info] GET /a 200 12ms",
+        ],
+    },
+    Form {
+        named: &[],
+        last: &["expr", "expression", "formula"],
+        said: &[],
+        texts: &["1 + 2 * 3", "(1 + 2) * -3", "2 ^ 3 ^ 2", "a * (b - 1)", "10 / 4 - 1", "1 +", "((1)"],
+    },
+    Form {
+        named: &[],
+        last: &["ext", "extension", "extensions"],
+        said: &[],
+        texts: &[".txt", "txt", ".py", "", ".TXT", "json"],
+    },
+    Form {
+        named: &[],
+        last: &["src", "snippet"],
+        said: &[],
+        texts: &[
+            "x = 1  # one\nprint(x)\n", "def f(a):\n    return a\n", "let a = \"b\"; // c\n", "", "if (a) { b(); }\n",
+        ],
+    },
 ];
 
 /// The texts that a parameter, its function, or what this head says of them, is named after.
 fn texts(head: &str, function: &str, parameter: &str) -> &'static [&'static str] {
-    let named: Vec<String> = [parameter, function].into_iter().flat_map(code::words_of_names).collect();
+    let own = code::words_of_names(parameter);
+    let of_function = code::words_of_names(function);
     let said = code::words_of_names(head);
-    let is_it = |(names, words, _): &&Form| {
-        named.iter().any(|word| names.contains(&word.as_str()))
-            || said.iter().any(|word| words.contains(&word.as_str()))
-    };
-    FORMS.iter().find(is_it).map_or(&[], |(.., texts)| texts)
+    let any = |words: &[String], all: &[&str]| words.iter().any(|word| all.contains(&word.as_str()));
+    let is_own = |form: &&Form| any(&own, form.named) || any(&own[own.len().saturating_sub(1)..], form.last);
+    let is_it = |form: &&Form| any(&of_function, form.named) || any(&said, form.said);
+    FORMS.iter().find(is_own).or_else(|| FORMS.iter().find(is_it)).map_or(&[], |form| form.texts)
 }
 
 /// The values of a parameter that a function of this head takes, with texts of its form before others.
@@ -79,6 +238,9 @@ mod tests {
             ("/** Compares semver strings. */", "cmp", "a", Kind::Int, true, Some("1.2.0")),
             ("", "f", "userEmail", Kind::Text, false, Some("a.b+c@example.com")),
             ("", "f", "version", Kind::Int, false, None),
+            ("", "html_of", "url", Kind::Text, false, Some("https://example.com/a/b.html?x=1&y=two#top")),
+            ("", "f", "bgColor", Kind::Text, false, Some("#ff8000")),
+            ("", "f", "query_count", Kind::Int, true, None),
             ("", "f", "title", Kind::Text, false, None),
         ] {
             let parameter = Parameter { name: name.to_owned(), kind: kind.clone(), ..Parameter::default() };
