@@ -1,62 +1,23 @@
 //! Kinds by annotations: types of the language and its library, and those that the file declares.
 
+use super::defaults;
 use super::kind::{Kind, PROMISE, Parameter, Way};
+use super::library;
+use super::links;
 use super::value::{Value, literal, parts};
 use crate::code::{Declarations, Declared};
 use crate::language::Language;
 
 /// Types inside types that are followed.
 const DEEPEST: usize = 4;
-
-/// Expressions for values of Python's library types.
-const PYTHON: &[(&str, &[&str])] = &[
-    ("bytes", &["b\"\"", "b\"a\"", "b\"abc\"", "b\"hello world\"", "b\"\\x00\\xff\"", "b\"aabbcc\"", "b\"12\\n\""]),
-    ("complex", &["0j", "1 + 2j", "-1j", "3 + 0j", "0.5 - 1.5j"]),
-    ("range", &["range(0)", "range(5)", "range(2, 9, 3)", "range(3, 0, -1)"]),
-];
-
-/// Arguments by which Python's library types make values.
-const CALLED: &[(&str, &[&str])] = &[
-    ("bytearray", &["b\"\"", "b\"abc\"", "b\"\\x00\\xff\"", "b\"aabbcc\""]),
-    ("date", &["2024, 2, 29", "2023, 1, 1", "2000, 12, 31", "2024, 5, 18", "1999, 3, 1", "2026, 11, 30", "2024, 6, 9"]),
-    (
-        "datetime",
-        &["2024, 2, 29, 13, 45", "2023, 1, 1", "2000, 12, 31, 23, 59, 59", "2024, 5, 18, 6, 0, 1", "2026, 11, 30, 12"],
-    ),
-    ("time", &["0, 0", "13, 45", "23, 59, 59", "6, 5, 1", "12"]),
-    ("timedelta", &["0", "1", "hours=1", "minutes=90", "days=-1", "seconds=59", "days=400, hours=5"]),
-    ("decimal", &["\"0\"", "\"1.50\"", "\"-2.25\"", "\"10\"", "\"0.005\"", "\"99.995\"", "\"1000000\"", "\"-0.1\""]),
-    ("fraction", &["0", "1, 2", "-3, 4", "5", "22, 7"]),
-    ("uuid", &["int=0", "int=1", "\"12345678-1234-5678-1234-567812345678\""]),
-    ("counter", &["", "\"aab\"", "\"abcabc\"", "[1, 1, 2]"]),
-    ("stringio", &["\"\"", "\"a\\nb\\n\"", "\"1,2\\n3,4\\n\"", "\"one\""]),
-    ("bytesio", &["b\"\"", "b\"a\\nb\\n\"", "b\"\\x00\\xff\""]),
-];
-
-/// Expressions for values of JavaScript's types.
-const JAVASCRIPT: &[(&str, &[&str])] = &[
-    (
-        "Date",
-        &[
-            "new Date(\"2024-02-29T13:45:00Z\")", "new Date(0)", "new Date(\"2000-12-31T23:59:59Z\")",
-            "new Date(\"2024-05-18T00:00:00Z\")", "new Date(\"2026-11-30T12:00:00Z\")",
-        ],
-    ),
-    ("RegExp", &["/a+/", "/^$/", "/[0-9]+/g", "/B/i"]),
-    ("bigint", &["0n", "1n", "-5n", "12n", "100n", "9007199254740993n"]),
-    ("Buffer", &["Buffer.from(\"\")", "Buffer.from(\"abc\")", "Buffer.from([0, 255])"]),
-    ("Uint8Array", &["new Uint8Array([])", "new Uint8Array([1, 2, 3])", "new Uint8Array([0, 255])"]),
-    ("Error", &["new Error(\"a\")", "new TypeError(\"b c\")", "new Error()"]),
-    ("URL", &["new URL(\"https://example.com/a?b=1\")", "new URL(\"http://localhost:80\")"]),
-    ("null", &["null"]),
-    ("undefined", &["undefined"]),
-];
+/// Types of the file inside one another that are followed.
+const MOST_WITHIN: usize = links::LEVELS + 1;
 
 /// Dates with times, where code shows that it takes some.
 pub fn dates(language: Language) -> Kind {
     let declared = Declarations::of_file(language, "");
     let name = if language == Language::Python { "__import__(\"datetime\").datetime" } else { "Date" };
-    Types { language, declared: &declared }.kind(name)
+    Types::new(language, &declared).kind(name)
 }
 
 /// Types as a file names them.
@@ -64,10 +25,21 @@ pub fn dates(language: Language) -> Kind {
 pub struct Types<'a> {
     pub language: Language,
     /// Types of the file.
-    pub declared: &'a Declarations,
+    declared: &'a Declarations,
+    within: Option<&'a Within<'a>>,
 }
 
-impl Types<'_> {
+/// Types of the file around a type.
+struct Within<'a> {
+    name: &'a str,
+    around: Option<&'a Within<'a>>,
+}
+
+impl<'a> Types<'a> {
+    pub fn new(language: Language, declared: &'a Declarations) -> Self {
+        Self { language, declared, within: None }
+    }
+
     /// The kind that an annotation names.
     pub fn kind(self, annotation: &str) -> Kind {
         self.inside(annotation, 0)
@@ -76,9 +48,42 @@ impl Types<'_> {
     /// New objects of a class of the file.
     pub fn object(self, class: &str) -> Option<Kind> {
         match self.declared.of(class)? {
-            Declared::Class(head) => Some(Kind::New(self.maker(class), self.parameters(&head, 1))),
+            Declared::Class(head) => Some(self.class(class, &head)),
             _ => None,
         }
+    }
+
+    fn class(self, name: &str, head: &str) -> Kind {
+        self.held(name, |types| {
+            let one = |one: Parameter| {
+                let is_open = match &one.kind {
+                    Kind::Unknown => true,
+                    Kind::List(kind) => **kind == Kind::Unknown,
+                    Kind::Tuple(all) => all.is_empty(),
+                    _ => false,
+                };
+                let link = if is_open { links::held(&one.name, || types.class(name, head)) } else { None };
+                let of_name = |kind| if kind == Kind::Unknown { Kind::of_name(&one.name) } else { kind };
+                Parameter { kind: link.unwrap_or_else(|| of_name(one.kind)), ..one }
+            };
+            Kind::New(types.maker(name), types.parameters(head, 1).into_iter().map(one).collect())
+        })
+    }
+
+    /// A type of the file with others of its name inside, down to the last level.
+    fn held(self, name: &str, kind: impl FnOnce(Types) -> Kind) -> Kind {
+        let (mut all, mut same, mut around) = (0, 0, self.within);
+        while let Some(one) = around {
+            all += 1;
+            same += usize::from(one.name == name);
+            around = one.around;
+        }
+        if all >= MOST_WITHIN {
+            return Kind::Nothing;
+        }
+        let within = Within { name, around: self.within };
+        let kind = kind(Types { within: Some(&within), ..self });
+        if same > 0 { Kind::Link(Box::new(kind)) } else { kind }
     }
 
     fn maker(self, class: &str) -> String {
@@ -183,46 +188,15 @@ impl Types<'_> {
         if known != Kind::Unknown {
             return known;
         }
-        self.of_library(spelled, last).unwrap_or_default()
-    }
-
-    fn of_library(self, spelled: &str, last: &str) -> Option<Kind> {
-        let listed = |table: &[(&str, &[&str])], name: &str| {
-            table
-                .iter()
-                .find(|(other, _)| *other == name)
-                .map(|(_, all)| all.iter().map(|&text| text.to_owned()).collect())
-        };
-        if !self.is_python() {
-            return listed(JAVASCRIPT, spelled).map(Kind::OneOf);
-        }
-        if let Some(all) = listed(PYTHON, spelled) {
-            return Some(Kind::OneOf(all));
-        }
-        let lower = last.to_lowercase();
-        let (name, callee) = match last {
-            "Pattern" => {
-                let module = if spelled == "re.Pattern" { "re" } else { "__import__(\"re\")" };
-                let all = ["a+", "^$", "[0-9]+", "(?i)b"];
-                return Some(Kind::OneOf(all.map(|text| format!("{module}.compile(\"{text}\")")).into()));
-            }
-            "TextIO" | "IO" => ("stringio", "__import__(\"io\").StringIO"),
-            "BinaryIO" => ("bytesio", "__import__(\"io\").BytesIO"),
-            "Path" | "PurePath" | "PosixPath" => {
-                return Some(Kind::From(spelled.to_owned(), Box::new(Kind::Path(Vec::new()))));
-            }
-            _ => (lower.as_str(), spelled),
-        };
-        let all: Vec<String> = listed(CALLED, name)?;
-        Some(Kind::OneOf(all.iter().map(|inside| format!("{callee}({inside})")).collect()))
+        library::kind(self.language, spelled, last).unwrap_or_default()
     }
 
     fn of_file(self, name: &str, depth: usize) -> Option<Kind> {
         Some(match self.declared.of(name)? {
             Declared::Members(all) if all.is_empty() => return None,
             Declared::Members(all) => Kind::OneOf(all),
-            Declared::Fields(fields) => Kind::Fields(self.parameters(&fields, depth + 1)),
-            Declared::Class(head) => Kind::New(self.maker(name), self.parameters(&head, depth + 1)),
+            Declared::Fields(fields) => self.held(name, |types| Kind::Fields(types.parameters(&fields, 1))),
+            Declared::Class(head) => self.class(name, &head),
             Declared::Alias(text) => self.inside(&text, depth + 1),
         })
     }
@@ -234,6 +208,7 @@ impl Types<'_> {
         let kinds = kinds.filter(|kind| *kind != Kind::Unknown);
         let any = kinds.reduce(|one, other| match (one, other) {
             (one, other) if one == other => one,
+            (Kind::Nothing, kind) | (kind, Kind::Nothing) => kind,
             (Kind::Int, Kind::Float) | (Kind::Float, Kind::Int) => Kind::Float,
             (Kind::OneOf(one), Kind::OneOf(other)) => Kind::OneOf([one, other].concat()),
             (one, other) => Kind::Either(Box::new(one), Box::new(other)),
@@ -293,7 +268,8 @@ impl Types<'_> {
             } else if !is_object {
                 let fields = text[open..].starts_with('{');
                 let way = if fields { Way::Named } else { way };
-                all.extend(self.parameter(part, depth).map(|one| Parameter { way, ..one }));
+                let one = self.parameter(part, depth);
+                all.extend(one.map(|one| Parameter { way: if way == Way::Named { way } else { one.way }, ..one }));
             }
         }
         all
@@ -310,9 +286,13 @@ impl Types<'_> {
         };
         let is_optional = name.ends_with('?');
         let name = name.trim_end_matches('?');
-        let of_default = || default.and_then(|text| literal(text, self.language)).map(|(value, _)| Kind::of(&value));
+        let of_literal = |text| literal(text, self.language).map(|(value, _)| Kind::of(&value));
+        let of_text = |text| of_literal(text).unwrap_or_else(|| defaults::kind(self.language, text));
+        let of_default = default.map(of_text).unwrap_or_default();
         let kind = annotation.map(|text| self.inside(text, depth)).unwrap_or_default();
-        let has_default = default.is_some() || is_optional;
+        // A clock is given, so that calls do the same each time.
+        let is_given = self.is_python() && matches!(of_default, Kind::Gives(_));
+        let has_default = !is_given && (default.is_some() || is_optional);
         if name.starts_with('{') && !self.is_python() {
             let kind = if kind == Kind::Unknown { self.destructured(name, depth) } else { kind };
             return Some(Parameter { name: String::new(), kind, has_default, way: Way::Placed });
@@ -322,8 +302,9 @@ impl Types<'_> {
             return Some(Parameter { name: String::new(), kind, has_default, way: Way::Placed });
         }
         let is_plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
-        let kind = kind.or(of_default().unwrap_or_default());
-        is_plain.then(|| Parameter { name: name.to_owned(), kind, has_default, way: Way::Placed })
+        let kind = kind.or(of_default);
+        let way = if is_given { Way::Named } else { Way::Placed };
+        is_plain.then(|| Parameter { name: name.to_owned(), kind, has_default, way })
     }
 
     /// The fields of an object that a parameter takes apart: `{ a, b: c = 1 }`.
@@ -446,7 +427,7 @@ mod tests {
 
     fn values(language: Language, file: &str, annotation: &str) -> Vec<String> {
         let declared = Declarations::of_file(language, file);
-        let kind = Types { language, declared: &declared }.kind(annotation);
+        let kind = Types::new(language, &declared).kind(annotation);
         (0..6).map(|number| kind.typical(number).written(language)).collect()
     }
 
@@ -471,7 +452,7 @@ mod tests {
             ("Thing", Kind::Unknown),
         ];
         for (text, kind) in cases {
-            assert_eq!(Types { language, declared: &declared }.kind(text), kind, "{text}");
+            assert_eq!(Types::new(language, &declared).kind(text), kind, "{text}");
         }
         let cases = [
             ("number[][]", list(list(Kind::Int))),
@@ -486,26 +467,8 @@ mod tests {
             ("'a' | \"b|c\"", Kind::OneOf(vec!["'a'".to_owned(), "\"b|c\"".to_owned()])),
         ];
         for (text, kind) in cases {
-            assert_eq!(Types { language: Language::TypeScript, declared: &declared }.kind(text), kind, "{text}");
+            assert_eq!(Types::new(Language::TypeScript, &declared).kind(text), kind, "{text}");
         }
-    }
-
-    #[test]
-    fn types_of_the_library_are_written_as_the_file_names_them() {
-        let python = |annotation| values(Language::Python, "", annotation);
-        assert_eq!(python("dt.date")[0], "dt.date(2024, 2, 29)");
-        assert_eq!(python("Decimal")[1], "Decimal(\"1.50\")");
-        assert_eq!(python("list[pathlib.Path]")[1], "[pathlib.Path(\"\")]");
-        assert_eq!(python("Literal['x', 'y']")[..3], ["'x'", "'y'", "'x'"]);
-        assert_eq!(python("Iterator[int]")[1], "iter([2])");
-        assert_eq!(python("Iterable[int]")[2..4], ["[2]", "iter([2])"]);
-        let dates =
-            [Language::Python, Language::JavaScript].map(|language| dates(language).typical(1).written(language));
-        assert_eq!(dates, ["__import__(\"datetime\").datetime(2023, 1, 1)", "new Date(0)"]);
-        assert_eq!(python("re.Pattern[str]")[0], "re.compile(\"a+\")");
-        let typescript = |annotation| values(Language::TypeScript, "", annotation);
-        assert_eq!(typescript("Date")[1], "new Date(0)");
-        assert_eq!(typescript("Map<string, number>")[1], "new Map([[\"abc\", 3]])");
     }
 
     #[test]
@@ -532,7 +495,7 @@ mod tests {
     #[test]
     fn parameters_say_how_they_are_given() {
         let declared = Declarations::of_file(Language::Python, "");
-        let types = Types { language: Language::Python, declared: &declared };
+        let types = Types::new(Language::Python, &declared);
         let ways = |types: Types, text: &str| {
             let all = types.parameters(text, 0);
             all.into_iter().map(|one| (one.name, one.way, one.has_default)).collect::<Vec<_>>()
@@ -546,7 +509,7 @@ mod tests {
             ]
         );
         assert_eq!(ways(types, "(a, *, b)")[1], ("b".to_owned(), Way::Named, false));
-        let types = Types { language: Language::TypeScript, declared: &declared };
+        let types = Types::new(Language::TypeScript, &declared);
         assert_eq!(
             ways(types, "(key: (x: T) => K, m: Map<string, number>, ...xs: number[])"),
             [

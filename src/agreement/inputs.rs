@@ -8,6 +8,7 @@ use super::calls::{Call, Called};
 use super::described::Described;
 use super::files::{is_path, with_files};
 use super::kind::{Kind, Parameter, Way, arguments, told_arguments};
+use super::links;
 use super::literals::Literals;
 use super::methods::{self, Method};
 use super::mutation::MUTATIONS;
@@ -47,7 +48,7 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
     let head = head_of(target);
     let shown = shown_calls(target, &called, head, tests);
     let declared = Declarations::of_file(target.language, &target.text);
-    let types = Types { language: target.language, declared: &declared };
+    let types = Types::new(target.language, &declared);
     let mut parameters = parameters(types, head, &called.name).unwrap_or_default();
     let words = if shown.is_empty() {
         Words::of(target.language, head, &called.name, &parameters)
@@ -191,7 +192,7 @@ pub fn leaves_out(target: &Target, input: &Input) -> bool {
     }
     let head = head_of(target);
     let declared = Declarations::of_file(target.language, &target.text);
-    let types = Types { language: target.language, declared: &declared };
+    let types = Types::new(target.language, &declared);
     let taken = parameters(types, head, &called.name).unwrap_or_default();
     let given = value::arguments(&format!("{})", input.arguments), 0, target.language).map_or(0, |(all, _)| all.len());
     taken.is_empty() || given < taken.iter().filter(|parameter| parameter.way != Way::Rest).count()
@@ -368,8 +369,8 @@ fn typical_calls(
     // Objects of the texts, and now and then others.
     let callee = |number: usize| match (shown.first(), object) {
         (Some(call), object) if object.is_none() || number % 3 < 2 => call.callee.clone(),
-        (Some(_), Some(object)) => called.on(&object.typical(number / 3)),
-        (None, Some(object)) => called.on(&object.typical(number)),
+        (Some(_), Some(object)) => called.on(&links::receiver(object, number / 3)),
+        (None, Some(object)) => called.on(&links::receiver(object, number)),
         (_, None) => called.callee(),
     };
     // State that a method leaves behind shows in the next call.

@@ -1,6 +1,8 @@
 //! Kinds of values that a parameter takes, and typical values of each.
 
 use super::files::PATHS;
+use super::links;
+use super::pairs::{self, Pair};
 use super::value::{Argument, CLOCK, FAILING, REJECTING, Value};
 use crate::trial::CALLBACK_MAKER;
 
@@ -38,6 +40,11 @@ pub enum Kind {
     From(String, Box<Kind>),
     /// New objects of a class: what is called, and what it takes.
     New(String, Vec<Parameter>),
+    /// Objects inside of others of their own class.
+    Link(Box<Kind>),
+    /// No further value inside of so many others.
+    Nothing,
+    Pair(Pair),
 }
 
 /// A parameter.
@@ -85,9 +92,28 @@ pub fn arguments(parameters: &[Parameter], number: usize, usual: Option<usize>) 
         };
         elements = elements.or_else(|| values.iter().find_map(count_of));
         let name = (parameter.way == Way::Named).then(|| parameter.name.clone());
-        values.into_iter().map(move |value| Argument { name: name.clone(), value })
+        values.into_iter().map(move |value| (parameter, Argument { name: name.clone(), value }))
     });
-    each.collect()
+    let mut all: Vec<(&Parameter, Argument)> = each.collect();
+    // What begins ends later, but for each fourth.
+    for at in (1..all.len()).filter(|_| !number.is_multiple_of(4)) {
+        if let [(first, begin), (second, end)] = &mut all[at - 1..=at]
+            && pairs::are_ends(&first.name, &second.name)
+            && pairs::is_above(&begin.value, &end.value)
+        {
+            std::mem::swap(&mut begin.value, &mut end.value);
+        }
+    }
+    all.into_iter().map(|(_, argument)| argument).collect()
+}
+
+/// The arguments of object number `number`.
+fn of_object(parameters: &[Parameter], number: usize) -> Vec<Argument> {
+    if links::are_linked(parameters) {
+        links::arguments(parameters, number)
+    } else {
+        arguments(parameters, number, None)
+    }
 }
 
 /// Number of the elements of a value that has some.
@@ -95,6 +121,10 @@ fn count_of(value: &Value) -> Option<i64> {
     let count = match value {
         Value::List(all) | Value::Tuple(all) => all.len(),
         Value::Text(text) => text.chars().count(),
+        // Nodes of graphs have numbers.
+        Value::Dict(all) if matches!(all.first(), Some((Value::Int(_), Value::List(_)))) => all.len(),
+        // Objects in one another have few values.
+        Value::Made(class, _) if links::count(value, class) > 1 => links::VALUES,
         _ => 0,
     };
     i64::try_from(count).ok().filter(|&count| count > 0)
@@ -200,6 +230,7 @@ impl Kind {
                 | Self::Fields(_)
                 | Self::From(..)
                 | Self::New(..)
+                | Self::Pair(_)
                 | Self::Either(..)),
             ) => other,
             (Self::Int, Self::Float) => Self::Float,
@@ -225,56 +256,6 @@ impl Kind {
     /// Functions that return nothing: they are called for what they do.
     pub fn callback() -> Self {
         Self::OneOf(vec![format!("{CALLBACK_MAKER}()")])
-    }
-
-    /// The kind that parameters of this name usually have.
-    pub fn of_name(name: &str) -> Self {
-        let is_question = |head: &str| {
-            let rest = name.strip_prefix(head);
-            rest.is_some_and(|rest| rest.starts_with(|c: char| c == '_' || c.is_uppercase()))
-        };
-        if is_question("is") || is_question("has") {
-            return Self::Bool;
-        }
-        let is_on = is_question("on");
-        let name = name.trim_matches(|c: char| c == '_' || c.is_numeric()).to_lowercase();
-        let has = |words: &[&str]| words.contains(&name.as_str());
-        let ends = |words: &[&str]| words.iter().any(|word| name.ends_with(word));
-        if is_on || ends(&["handler", "listener"]) {
-            return Self::callback();
-        }
-        if has(&["exceptions", "exception", "exc_types"]) {
-            return Self::OneOf(["Exception", "(ValueError, ZeroDivisionError)", "KeyError"].map(str::to_owned).into());
-        }
-        let list = |kind| Self::List(Box::new(kind));
-        let is_function = ["func", "function", "predicate", "pred", "callback", "mapper", "iteratee", "comparator"];
-        if ends(&is_function) || has(&["fn", "cb", "key_func", "keyfunc"]) {
-            Self::Function
-        } else if ends(&["matrix", "grid", "rows", "board"]) {
-            list(list(Self::Int))
-        } else if ends(&["words", "strings", "names", "lines", "texts", "sentences", "tokens"]) || has(&["strs"]) {
-            list(Self::Text)
-        } else if ends(&[
-            "text", "string", "word", "name", "sentence", "char", "message", "path", "line", "title", "mail", "url",
-            "version", "label", "category", "description", "address", "city", "country", "status",
-        ]) || has(&[
-            "s", "t", "str", "txt", "c", "ch", "letter", "pattern", "prefix", "suffix", "sep", "key", "date",
-        ]) {
-            Self::Text
-        } else if ends(&[
-            "list", "array", "numbers", "nums", "values", "items", "elements", "iterable", "sequence", "collection",
-        ]) || has(&["lst", "arr", "li", "l", "xs", "ys", "seq", "data", "a_list"])
-        {
-            list(Self::Int)
-        } else if ends(&["dict", "mapping", "dictionary", "counts"]) || has(&["d", "obj", "map"]) {
-            Self::Dict(Box::new(Self::Text), Box::new(Self::Int))
-        } else if ends(&["tuple", "tup"]) {
-            Self::Tuple(vec![Self::Int, Self::Int, Self::Int])
-        } else if name.len() > 3 && name.ends_with('s') && !ends(&["ss", "us", "is", "ias", "gas", "lens"]) {
-            list(Self::Int)
-        } else {
-            Self::Int
-        }
     }
 
     /// The typical value of this number; they repeat after some.
@@ -309,7 +290,7 @@ impl Kind {
             }
             Self::Fields(fields) => {
                 let names = |argument: Argument| Some((Value::Text(argument.name?), argument.value));
-                Value::Dict(arguments(fields, number, None).into_iter().filter_map(names).collect())
+                Value::Dict(of_object(fields, number).into_iter().filter_map(names).collect())
             }
             // Each second one is of a file, if there are any.
             Self::Path(made) if !made.is_empty() && number.is_multiple_of(2) => made[number / 2 % made.len()].clone(),
@@ -320,7 +301,10 @@ impl Kind {
             Self::From(callee, kind) => {
                 Value::Made(callee.clone(), vec![Argument { name: None, value: kind.typical(number) }])
             }
-            Self::New(callee, parameters) => Value::Made(callee.clone(), arguments(parameters, number, None)),
+            Self::New(callee, parameters) => Value::Made(callee.clone(), of_object(parameters, number)),
+            Self::Link(kind) => kind.typical(number),
+            Self::Nothing => Value::None,
+            Self::Pair(pair) => pair.typical(number),
             Self::Set(kind) => {
                 let mut all: Vec<Value> = Vec::new();
                 for one in kind.several(number) {
@@ -332,7 +316,7 @@ impl Kind {
             }
             Self::Dict(key, value) => {
                 let key = if **key == Self::Unknown { &Self::Text } else { key };
-                let size = [0, 1, 3, 2, 4][number % 5];
+                let size = if **value == Self::Nothing { 0 } else { [0, 1, 3, 2, 4][number % 5] };
                 Value::Dict(
                     (0..size).map(|at| (key.typical(number + 2 * at + 1), value.typical(number + at + 2))).collect(),
                 )
@@ -344,6 +328,7 @@ impl Kind {
     fn several(&self, number: usize) -> Vec<Value> {
         let at = |places: &[usize]| places.iter().map(|&at| self.typical(at)).collect();
         match number % 18 {
+            _ if *self == Self::Nothing => at(&[]),
             0 => at(&[]),
             1 => at(&[2]),
             2 => at(&[1, 2, 3]),
@@ -398,26 +383,6 @@ mod tests {
     use crate::language::Language;
 
     #[test]
-    fn names_say_kinds() {
-        let list = |kind| Kind::List(Box::new(kind));
-        assert_eq!(["pred", "map_func", "fn"].map(Kind::of_name), [Kind::Function, Kind::Function, Kind::Function]);
-        assert_eq!(
-            ["s", "nums1", "words", "n", "is_on", "hasNames", "isle", "status", "radius"].map(Kind::of_name),
-            [
-                Kind::Text,
-                list(Kind::Int),
-                list(Kind::Text),
-                Kind::Int,
-                Kind::Bool,
-                Kind::Bool,
-                Kind::Int,
-                Kind::Text,
-                Kind::Int,
-            ]
-        );
-    }
-
-    #[test]
     fn lists_have_negative_elements_alone_and_places_are_mostly_within() {
         let ints = Kind::List(Box::new(Kind::Int));
         let lists: Vec<Value> = (0..18).map(|number| ints.typical(number)).collect();
@@ -436,6 +401,20 @@ mod tests {
         };
         let within = (0..50).filter(is_within).count();
         assert!((25..50).contains(&within), "{within} of 50 are within");
+    }
+
+    #[test]
+    fn what_begins_is_mostly_not_above_what_ends() {
+        let one = |name: &str| Parameter { name: name.to_owned(), kind: Kind::Int, ..Parameter::default() };
+        let falling = |names: [&str; 2]| {
+            let both = names.map(one);
+            let falls = |number: &usize| match &arguments(&both, *number, None)[..] {
+                [one, other] => pairs::is_above(&one.value, &other.value),
+                _ => false,
+            };
+            (0..48).filter(falls).count()
+        };
+        assert!((1..12).contains(&falling(["start", "end"])) && falling(["width", "height"]) > 12);
     }
 
     #[test]

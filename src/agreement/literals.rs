@@ -171,6 +171,13 @@ impl Literals {
         self.kinds.contains_key(name)
     }
 
+    /// The fields that are read of what is none of these parameters.
+    pub fn columns(&self, parameters: &[Parameter]) -> Vec<String> {
+        let is_other = |from: &&String| parameters.iter().all(|parameter| parameter.name != **from);
+        let from = self.fields.keys().filter(is_other).max_by_key(|from| (self.fields[*from].len(), *from));
+        from.map(|from| self.fields[from].clone()).unwrap_or_default()
+    }
+
     /// The parameter with values made of the literals before its own. `is_guessed` says that only its name tells
     /// its kind.
     pub fn told(&self, parameter: Parameter, is_guessed: bool) -> Parameter {
@@ -209,6 +216,7 @@ impl Literals {
             }
             (Kind::List(each), _) => Kind::List(within(each)),
             (Kind::Maybe(kind), _) => Kind::Maybe(within(kind)),
+            (Kind::Link(kind), _) => Kind::Link(within(kind)),
             (Kind::From(callee, kind), _) => Kind::From(callee, within(kind)),
             (Kind::Either(one, other), None) => Kind::Either(within(one), within(other)),
             (Kind::New(callee, all), _) => {

@@ -98,6 +98,7 @@ fn fits(value: &Value, kind: &Kind) -> bool {
         | (Value::Float(_), Kind::Float)
         | (Value::Text(_), Kind::Text)
         | (Value::Bool(_), Kind::Bool) => true,
+        (Value::List(values) | Value::Tuple(values), Kind::Pair(_)) => values.len() == 2 && all(values, &Kind::Int),
         (Value::List(values), Kind::List(kind))
         | (Value::Set(values), Kind::Set(kind))
         | (Value::Tuple(values), Kind::Row(kind)) => all(values, kind),
