@@ -1,6 +1,7 @@
 //! Files and folders that are made for a call, for parameters that name one.
 
 use super::kind::{Kind, Parameter};
+use super::uses::Uses;
 use super::value::{Argument, Value};
 use crate::code;
 use crate::trial::{FILE_MAKER, FOLDER_MAKER};
@@ -17,7 +18,10 @@ const SORTS: &[Sort] = &[
     (
         &["csv"],
         "csv",
-        &["name,age\nAnn,31\nBob,\n\"C, D\",7\n", "a,b\n1,2\n1,2\n3.5,-4\n", "name,age\n", "", "a;b\n1;2\n"],
+        &[
+            "name,age\nAnn,31\nBob,\n\"C, D\",7\n", "name,age\nAnn,3\nBob,4\nAnn,5\n", "a,b\n1,2\n1,2\n3.5,-4\n",
+            "name,age\n", "", "a;b\n1;2\n",
+        ],
     ),
     (&["tsv"], "tsv", &["name\tage\nAnn\t31\nBob\t\n", "a\tb\n1\t2\n", ""]),
     (
@@ -64,7 +68,7 @@ const FOLDERS: &[&[(&str, &str)]] = &[
 pub const PATHS: &[&str] = &["new.txt", "a/b.tar.gz", "", "/a/b", "..", "a/../b", ".hidden"];
 
 /// Names of files of a call.
-const NAMES: &[&str] = &["one", "two", "three", "four", "five"];
+const NAMES: &[&str] = &["one", "two", "three", "four", "five", "six"];
 
 const OF_FILES: &[&str] = &["path", "file", "filename", "filepath", "fname", "infile", "outfile"];
 const OF_FOLDERS: &[&str] = &["folder", "directory", "dir", "dirname"];
@@ -78,11 +82,16 @@ pub fn is_path(name: &str) -> bool {
     ends_with_one_of(name, OF_FILES) || ends_with_one_of(name, OF_FOLDERS)
 }
 
-/// The values of a parameter that a function of this head takes, with files where it names them.
-pub fn with_files(head: &str, function: &str, parameter: Parameter) -> Parameter {
-    let is_folder = ends_with_one_of(&parameter.name, OF_FOLDERS);
+/// The values of a parameter that a function of this head takes, with files where it names them. Candidates show
+/// that it names a folder, and the columns of files.
+pub fn with_files(head: &str, function: &str, parameter: Parameter, uses: &Uses) -> Parameter {
+    let is_folder = ends_with_one_of(&parameter.name, OF_FOLDERS) || uses.is_folder(&parameter.name);
     let is_path = is_path(&parameter.name);
-    let made = || if is_folder { folders() } else { files(&[&parameter.name, function, head]) };
+    let made = || match uses.columns() {
+        _ if is_folder => folders(),
+        [] => files(&[&parameter.name, function, head]),
+        columns => with_columns(columns),
+    };
     let kind = placed(parameter.kind.clone(), is_path, &made);
     Parameter { kind, ..parameter }
 }
@@ -112,6 +121,21 @@ fn files(texts: &[&str]) -> Vec<Value> {
     NAMES.iter().zip(held).map(one).collect()
 }
 
+/// Files of rows with these columns: several rows that begin alike, none, and nothing at all.
+fn with_columns(columns: &[String]) -> Vec<Value> {
+    let cell = |(at, row): (usize, &usize)| match Kind::of_name(&columns[at]) {
+        Kind::Text => ["Ann", "Bob", "Ann"][row % 3].to_owned(),
+        _ => (row + 3 * at + 1).to_string(),
+    };
+    let rows = |rows: &[usize]| {
+        let row = |row: &usize| (0..columns.len()).map(|at| cell((at, row))).collect::<Vec<_>>().join(",") + "\n";
+        columns.join(",") + "\n" + &rows.iter().map(row).collect::<String>()
+    };
+    let texts = [rows(&[0, 1, 2]), rows(&[3, 0, 3, 1]), rows(&[]), String::new()];
+    let one = |(name, text): (&&str, String)| made(FILE_MAKER, format!("{name}.csv"), Value::Text(text));
+    NAMES.iter().zip(texts).map(one).collect()
+}
+
 fn folders() -> Vec<Value> {
     let file = |(name, text): &(&str, &str)| (Value::Text((*name).to_owned()), Value::Text((*text).to_owned()));
     let one = |(name, held): (&&str, &&[(&str, &str)])| {
@@ -132,7 +156,7 @@ mod tests {
 
     fn values(head: &str, name: &str, kind: Kind) -> Vec<String> {
         let parameter = Parameter { name: name.to_owned(), kind, ..Parameter::default() };
-        let kind = with_files(head, "f", parameter).kind;
+        let kind = with_files(head, "f", parameter, &Uses::new(Language::Python, &[], Vec::new())).kind;
         (0..6).map(|number| kind.typical(number).written(Language::Python)).collect()
     }
 
@@ -154,7 +178,22 @@ mod tests {
     fn other_parameters_are_left_as_they_are() {
         for (name, kind) in [("profile", Kind::Text), ("path", Kind::List(Box::new(Kind::Int))), ("text", Kind::Text)] {
             let parameter = Parameter { name: name.to_owned(), kind, ..Parameter::default() };
-            assert_eq!(with_files("a csv file", "f", parameter.clone()), parameter);
+            let uses = Uses::new(Language::Python, &[], Vec::new());
+            assert_eq!(with_files("a csv file", "f", parameter.clone(), &uses), parameter);
         }
+    }
+
+    #[test]
+    fn files_have_what_candidates_look_for() {
+        let parameter = Parameter { name: "path".to_owned(), kind: Kind::Text, ..Parameter::default() };
+        let first = |body: &str, columns: &[&str]| {
+            let columns = columns.iter().map(|&name| name.to_owned()).collect();
+            let uses = Uses::new(Language::Python, &[body], columns);
+            with_files("", "f", parameter.clone(), &uses).kind.typical(0).written(Language::Python)
+        };
+        let rows = "a_file(\"one.csv\", \"city,amount\\nAnn,4\\nBob,5\\nAnn,6\\n\")";
+        assert_eq!(first("    for r in csv.DictReader(open(path)):\n", &["city", "amount"]), rows);
+        assert!(first("    return os.walk(path)\n", &[]).starts_with("a_folder("));
+        assert!(first("    return open(path)\n", &["city"]).starts_with("a_file(\"one.txt\""));
     }
 }

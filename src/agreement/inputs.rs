@@ -14,7 +14,9 @@ use super::methods::{self, Method};
 use super::mutation::MUTATIONS;
 use super::names::with_forms;
 use super::nesting::Nesting;
+use super::pairs::{are_intervals, rising};
 use super::returned;
+use super::uses::Uses;
 use super::value::{self, Argument, written};
 use super::words::Words;
 use crate::code::{Declarations, Target};
@@ -55,9 +57,12 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
     } else {
         Words::none(target.language)
     };
+    let literals = Literals::of(target.language, bodies);
     let known = Known {
         function: (head, &called.name),
-        literals: Literals::of(target.language, bodies),
+        file: (types, &target.text),
+        uses: Uses::new(target.language, bodies, literals.columns(&parameters)),
+        literals,
         nesting: Nesting::of(target.language, head, &called.name, bodies),
         described: Described::new(target.language, head, bodies),
         words,
@@ -99,6 +104,9 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
 struct Known<'a> {
     /// The head of the function, and its name.
     function: (&'a str, &'a str),
+    /// The types of the file, and its text.
+    file: (Types<'a>, &'a str),
+    uses: Uses,
     literals: Literals,
     nesting: Nesting,
     described: Described,
@@ -131,16 +139,23 @@ impl Known<'_> {
     /// A parameter of the kind that it has, or else that its name says.
     fn told(&self, parameter: Parameter, is_only: bool) -> Parameter {
         let (head, function) = self.function;
-        let of_name = || match Kind::of_name(&parameter.name) {
-            // Each of `*numbers` is a number.
-            Kind::List(kind) if parameter.way == Way::Rest => *kind,
+        let of_name = match Kind::of_name(&parameter.name) {
             _ if is_path(&parameter.name) => Kind::Path(Vec::new()),
             kind => self.described.kind(&parameter.name, kind, is_only),
         };
-        let is_guessed = parameter.kind == Kind::Unknown;
-        let kind = if is_guessed { of_name() } else { parameter.kind };
+        let object = |fields: &[String]| links::object(self.file.0, self.file.1, fields);
+        let is_open = parameter.kind == Kind::Unknown;
+        let shown = if is_open { self.uses.kind(&parameter.name, &of_name, &object) } else { None };
+        let is_guessed = is_open && shown.as_ref().is_none_or(|kind| *kind == Kind::Text);
+        let kind = if is_open { shown.unwrap_or(of_name) } else { parameter.kind };
+        let kind = match kind {
+            // Each of `*numbers` is a number.
+            Kind::List(kind) if parameter.way == Way::Rest && is_open => *kind,
+            kind => kind,
+        };
+        let kind = if are_intervals(head, &parameter.name) { rising(kind) } else { kind };
         let parameter = Parameter { kind, ..parameter };
-        let parameter = self.literals.told(with_files(head, function, parameter), is_guessed);
+        let parameter = self.literals.told(with_files(head, function, parameter, &self.uses), is_guessed);
         let kind = self.nesting.nested(parameter.kind, is_guessed);
         let is_open = is_guessed && !self.literals.shows(&parameter.name);
         let kind = self.words.told(kind, is_open);
@@ -486,6 +501,29 @@ mod tests {
             more.len() <= MOST_MORE && more.iter().any(|input| input.text() == "handle(\"PUT\", \"/a\")"),
             "{more:?}"
         );
+    }
+
+    #[test]
+    fn kinds_that_candidates_show_reach_the_inputs() {
+        let of = |text: &str, name: &str, body: &str| {
+            let target = Target::in_text(text, Language::Python, &Place::Function(name.to_owned())).unwrap();
+            inputs(&target, &[], &[body]).unwrap().iter().map(Input::text).collect::<Vec<String>>()
+        };
+        let any = |all: &[String], part: &str| assert!(all.iter().any(|call| call.contains(part)), "{part}: {all:?}");
+        let merge = "    for s, e in sorted(xs):\n        out[-1] = (s, e)\n";
+        any(&of("def overlaps(xs):\n    pass\n", "overlaps", merge), "([(1, 4), (2, 6), (5, 5)])");
+        any(&of("def f(xs):\n    pass\n", "f", merge), "([(0, 1), (1, 2), (2, 0)])");
+        let all = of("def f(*fs):\n    pass\n", "f", "    for f in fs:\n        x = f(x)\n");
+        any(&all, "f(lambda x: x == 2)");
+        let all = of("def f(root, end):\n    pass\n", "f", "    for a in os.walk(root):\n        pass\n");
+        any(&all, "f(a_folder(\"one\"");
+        let text = "class Tree:\n    def __init__(self, value, left=None):\n        pass\n\ndef f(a, n):\n    pass\n";
+        any(&of(text, "f", "    return f(a.left, n) + a.value\n"), "f(Tree(");
+        let text =
+            "class A:\n    def __init__(self, n, clock=time.time):\n        pass\n\n    def f(self):\n        pass\n";
+        let all = of(text, "A.f", "    return self.clock()\n");
+        assert!(all.iter().all(|call| call.contains(", clock=")), "{all:?}");
+        any(&all, "A(1, clock=");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //!
 //! - Inputs (`inputs`): calls of the function in its documentation, in tests and in the code around it, with
 //!   changed values (`mutation`), and typical values by annotation (`annotation`, `library`), default (`defaults`), name
-//!   (`named`, `names`) and use (`described`), one inside of the other (`nesting`, `links`),
+//!   (`named`, `names`) and use (`described`, `uses`, `elements`), one inside of the other (`nesting`, `links`),
 //!   pairs of numbers (`pairs`), with files made for the call (`files`), values that documentation speaks of
 //!   (`words`) and that candidates compare with (`literals`). A function that is returned is called in turn
 //!   (`returned`). The same each time.
@@ -20,6 +20,7 @@ mod annotation;
 mod calls;
 mod defaults;
 mod described;
+mod elements;
 mod errors;
 mod files;
 mod form;
@@ -38,6 +39,7 @@ mod pairs;
 mod returned;
 mod stated;
 mod typed;
+mod uses;
 mod value;
 mod vote;
 mod words;
