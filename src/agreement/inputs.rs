@@ -57,6 +57,7 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
     } else {
         Words::none(target.language)
     };
+    parameters.extend(words.named(head));
     let literals = Literals::of(target.language, bodies);
     let known = Known {
         function: (head, &called.name),
@@ -524,6 +525,11 @@ mod tests {
         let all = of(text, "A.f", "    return self.clock()\n");
         assert!(all.iter().all(|call| call.contains(", clock=")), "{all:?}");
         any(&all, "A(1, clock=");
+        let text = "def f(text, values):\n    \"\"\"Fill {{name}}.\"\"\"\n    pass\n";
+        any(
+            &of(text, "f", "    return re.sub('a', values.get('x'), text)\n"),
+            "f(\"Dear {{name}}!\", {\"name\": \"Ann\"})",
+        );
     }
 
     #[test]

@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::kind::{Kind, Parameter};
+use super::kind::{Kind, Parameter, Way};
 use super::value::{Value, literal};
 use crate::language::Language;
 
 /// Most values of a parameter that are taken from words.
 const MOST: usize = 8;
+/// A text that is put into others.
+const PUT: &str = "Ann";
 /// Longest quoted text, in bytes.
 const LONGEST: usize = 40;
 
@@ -15,6 +17,13 @@ const LONGEST: usize = 40;
 pub struct Words {
     language: Language,
     all: Vec<Word>,
+    /// Names of what is put into texts, as it stands there: `{{name}}`.
+    slots: Vec<Slot>,
+}
+
+struct Slot {
+    text: String,
+    name: String,
 }
 
 struct Word {
@@ -38,11 +47,23 @@ impl Words {
         let plain = plain(&text).map(|text| Word { text: text.to_owned(), is_quoted: false, is_bracketed: false });
         let mut seen: HashSet<String> = parameters.iter().map(|parameter| parameter.name.clone()).collect();
         let all = quoted.chain(plain).filter(|word| seen.insert(word.text.clone())).collect();
-        Self { language, all }
+        Self { language, all, slots: slots(language, &text) }
     }
 
     pub fn none(language: Language) -> Self {
-        Self { language, all: Vec::new() }
+        Self { language, all: Vec::new(), slots: Vec::new() }
+    }
+
+    /// Parameters for what is put into texts, of a function that takes anything by name.
+    pub fn named(&self, head: &str) -> Vec<Parameter> {
+        let takes_any = self.language == Language::Python && head.contains("**");
+        let one = |slot: &Slot| Parameter {
+            name: slot.name.clone(),
+            kind: Kind::Text.told(vec![Value::Text(PUT.to_owned())]),
+            has_default: true,
+            way: Way::Named,
+        };
+        self.slots.iter().filter(|_| takes_any).map(one).collect()
     }
 
     /// A kind with the values of the words before its own. `is_open` says that only a name tells the kind.
@@ -51,13 +72,32 @@ impl Words {
             let fitting = self.values(word, &kind);
             if fitting.is_empty() && is_open && word.is_quoted { vec![self.literal(&word.text)] } else { fitting }
         };
-        let mut all: Vec<Value> = Vec::new();
+        let mut all = self.of_slots(&kind);
         for value in self.all.iter().flat_map(of) {
             if !all.contains(&value) && all.len() < MOST {
                 all.push(value);
             }
         }
         kind.told(all)
+    }
+
+    /// Texts with slots, or dictionaries with what is put into them.
+    fn of_slots(&self, kind: &Kind) -> Vec<Value> {
+        let Some(Slot { text, name }) = self.slots.first() else { return Vec::new() };
+        let other = self.slots.get(1).map_or_else(|| text.replace(name, "other"), |slot| slot.text.clone());
+        match kind {
+            Kind::Text => {
+                let all = [format!("Dear {text}!"), format!("{text}{other}, {text}"), other];
+                all.map(Value::Text).to_vec()
+            }
+            Kind::Dict(key, _) if matches!(**key, Kind::Text | Kind::Unknown) => {
+                let put = |slot: &Slot| (Value::Text(slot.name.clone()), Value::Text(PUT.to_owned()));
+                vec![Value::Dict(self.slots.iter().map(put).collect()), Value::Dict(Vec::new())]
+            }
+            Kind::Told(_, kind) | Kind::Maybe(kind) => self.of_slots(kind),
+            Kind::Either(one, other) => [one, other].into_iter().flat_map(|kind| self.of_slots(kind)).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// The values of this kind that a word tells.
@@ -81,6 +121,29 @@ impl Words {
         let whole = literal(text, self.language).filter(|(_, length)| *length == text.len());
         whole.map_or_else(|| Value::Text(text.to_owned()), |(value, _)| value)
     }
+}
+
+/// The slots in texts of documentation: `{{name}}`, `${name}`, and in Python `{name}`.
+fn slots(language: Language, text: &str) -> Vec<Slot> {
+    let marks: &[(&str, &str)] = match language {
+        Language::Python => &[("{{", "}}"), ("${", "}"), ("{", "}")],
+        // Documentation has types in single braces.
+        _ => &[("{{", "}}"), ("${", "}")],
+    };
+    let mut all: Vec<Slot> = Vec::new();
+    for (open, close) in marks {
+        let mut rest = text;
+        while let Some((_, after)) = rest.split_once(open) {
+            rest = after;
+            let Some((name, _)) = after.split_once(close) else { break };
+            let is_name = name.trim().starts_with(char::is_alphabetic)
+                && name.trim().chars().all(|c| c.is_alphanumeric() || c == '_');
+            if is_name && all.iter().all(|slot| slot.name != name.trim()) {
+                all.push(Slot { text: format!("{open}{name}{close}"), name: name.trim().to_owned() });
+            }
+        }
+    }
+    all
 }
 
 /// The text behind the colon that ends a signature.
@@ -231,5 +294,20 @@ mod tests {
         let head = "/** Cents as \"1,234.50 EUR\". */\nfunction f(";
         assert_eq!(told(Language::JavaScript, head, Kind::Int, false), ["123450", "1234"]);
         assert_eq!(told(Language::JavaScript, head, Kind::Float, false), ["1234.5"]);
+    }
+
+    #[test]
+    fn slots_of_texts_are_filled() {
+        let head = "def f(t, values):\n    \"\"\"Replace {{name}} and {n + 1} in t.\"\"\"\n";
+        let texts = ["\"Dear {{name}}!\"", "\"{{name}}{{other}}, {{name}}\"", "\"{{other}}\""];
+        assert_eq!(told(Language::Python, head, Kind::Text, false)[..3], texts);
+        let dict = || Kind::Dict(Box::new(Kind::Text), Box::default());
+        assert_eq!(told(Language::Python, head, dict(), false), ["{\"name\": \"Ann\"}", "{}"]);
+        let named = |head: &str| Words::of(Language::Python, head, "f", &[]).named(head);
+        assert_eq!(named(head), []);
+        assert_eq!(named(&head.replace("values", "**values"))[0].name, "name");
+        let head = "/** Fills ${user}.\n * @param {string} t */\nfunction f(t";
+        assert_eq!(told(Language::JavaScript, head, Kind::Text, false)[0], "\"Dear ${user}!\"");
+        assert!(!told(Language::JavaScript, &head.replace('$', ""), Kind::Text, false).concat().contains("user"));
     }
 }
