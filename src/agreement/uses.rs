@@ -385,6 +385,8 @@ mod tests {
         let find =
             "    if node.value == target:\n        return node\n    return [find(a, target) for a in node.children]\n";
         assert_eq!((python(find, "target"), python(find, "node")), (None, fields(&["children", "value"])));
+        let find = "    return node.value == target or find(target, node.left)\n";
+        assert_eq!(python(find, "target"), None, "it is compared");
         let all = python("    return sum(order.total for order in orders)\n", "orders");
         assert_eq!(all, list(Kind::OneOf(vec!["total".to_owned()])));
         let all = python("    return max(people, key=lambda p: p.age).name if people else people[0].id\n", "people");
