@@ -493,6 +493,47 @@ mod tests {
     }
 
     #[test]
+    fn objects_hold_others_of_their_class_down_to_the_last_level() {
+        let first = |language, text: &str, annotation: &str| {
+            let declared = Declarations::of_file(language, text);
+            let kind = Types::new(language, &declared).kind(annotation);
+            (0..30).map(|number| kind.typical(number).written(language)).collect::<Vec<_>>()
+        };
+        for (text, annotation, part) in [
+            (
+                "@dataclass\nclass Node:\n    name: str\n    size: int = 0\n    children: list[Node] = field(default_factory=list)\n",
+                "Node",
+                ", [Node(\"",
+            ),
+            ("class A:\n    def __init__(self, v: int, next: Optional[\"A\"] = None):\n        pass\n", "A", ", A("),
+            ("class A:\n    def __init__(self, v, children=()):\n        pass\n", "list[A]", ", [A("),
+            (
+                "class A:\n    def __init__(self, b: B):\n        pass\n\nclass B:\n    def __init__(self, a: A | None):\n        pass\n",
+                "A",
+                "A(B(A(",
+            ),
+        ] {
+            let all = first(Language::Python, text, annotation);
+            assert!(all.iter().any(|value| value.contains(part)), "{part}: {all:?}");
+            assert!(all.iter().all(|value| value.len() < 1000), "{all:?}");
+        }
+        let text = "interface Tree { value: number; left?: Tree | null; more: Tree[] }\n";
+        let all = first(Language::TypeScript, text, "Tree");
+        assert!(all.iter().any(|value| value.contains("\"left\": {\"value\": ")), "{all:?}");
+        assert!(all.iter().any(|value| value.contains("\"more\": [{\"value\": ")), "{all:?}");
+    }
+
+    #[test]
+    fn a_clock_is_always_given_by_its_name() {
+        let declared = Declarations::of_file(Language::Python, "");
+        let all = Types::new(Language::Python, &declared).parameters("(n=1, clock=time.monotonic, sep=os.sep)", 0);
+        let given: Vec<_> = all.iter().map(|one| (one.has_default, one.way, one.kind.clone())).collect();
+        let clock = Kind::Gives(Box::new(Kind::Float));
+        let others = [(true, Way::Placed, Kind::Int), (false, Way::Named, clock), (true, Way::Placed, Kind::Text)];
+        assert_eq!(given, others);
+    }
+
+    #[test]
     fn parameters_say_how_they_are_given() {
         let declared = Declarations::of_file(Language::Python, "");
         let types = Types::new(Language::Python, &declared);

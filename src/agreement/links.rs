@@ -200,4 +200,14 @@ mod tests {
         let values = |text: &String| text.matches("value=1)").count();
         assert!(all.iter().any(|text| values(text) > 1), "{all:?}");
     }
+
+    #[test]
+    fn each_second_receiver_is_made_of_small_values() {
+        let one = Parameter { name: "size".to_owned(), kind: Kind::Int, ..Parameter::default() };
+        let class = Kind::New("A".to_owned(), vec![one]);
+        let sizes = (0..40).step_by(2).map(|number| receiver(&class, number).written(Language::Python));
+        let small = ["A(0)", "A(1)", "A(2)", "A(3)", "A(10)"];
+        assert!(sizes.into_iter().all(|text| small.contains(&text.as_str())));
+        assert_eq!(receiver(&class, 7), class.typical(7));
+    }
 }
