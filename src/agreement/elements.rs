@@ -1,4 +1,4 @@
-//! What code does with the elements of a list: it takes them apart, reads their parts by number, calls them.
+//! Uses of the elements of a list: code takes them apart, reads their parts by number, calls them.
 
 use super::kind::Kind;
 use super::pairs::Pair;
@@ -17,7 +17,7 @@ const MOST: usize = 4;
 /// Shortest name that tells the kind of a part.
 const TELLING: usize = 3;
 
-/// What a body does with the elements of a list.
+/// Uses of the elements of a list in a body.
 #[derive(Debug, Default)]
 pub struct Elements {
     /// Names that elements have.
@@ -37,7 +37,7 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// What these words do with the elements of what has this name.
+    /// The uses in these words of the elements of the list of this name.
     pub fn of(language: Language, all: &[Word], name: &str) -> Self {
         let mut found = Self::default();
         let reader = Reader { all };

@@ -91,7 +91,7 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
     let alone: Vec<Call> = shown.iter().filter(|call| call.level == 0).cloned().collect();
     typical_calls(&called, object.as_ref(), (&parameters, &others), &alone, &mut all);
     if !levels.is_empty() {
-        let (returned, outer): (Vec<_>, Vec<_>) = all.all.into_iter().partition(|input| input.is_of_returned());
+        let (returned, outer): (Vec<_>, Vec<_>) = all.all.into_iter().partition(Input::is_of_returned);
         all.all = returned::calls(&called, &outer, &levels, MOST.saturating_sub(returned.len()));
         all.all.splice(..0, returned);
     }

@@ -95,7 +95,7 @@ pub fn arguments(parameters: &[Parameter], number: usize, usual: Option<usize>) 
         values.into_iter().map(move |value| (parameter, Argument { name: name.clone(), value }))
     });
     let mut all: Vec<(&Parameter, Argument)> = each.collect();
-    // What begins ends later, but for each fourth.
+    // A beginning is not above its end, but for each fourth call.
     for at in (1..all.len()).filter(|_| !number.is_multiple_of(4)) {
         if let [(first, begin), (second, end)] = &mut all[at - 1..=at]
             && pairs::are_ends(&first.name, &second.name)

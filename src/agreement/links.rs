@@ -106,7 +106,7 @@ pub fn receiver(object: &Kind, number: usize) -> Value {
     }
 }
 
-/// What a field holds: nothing if `turn` is 0.
+/// The value of a field that holds objects: none if `turn` is 0.
 fn linked(kind: &Kind, turn: usize) -> Value {
     let several = |kind: &Kind| {
         let count = if *kind == Kind::Nothing { 0 } else { COUNTS[turn % COUNTS.len()] };

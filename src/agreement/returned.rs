@@ -16,7 +16,7 @@ const MOST_ALONE: usize = 8;
 /// as they are written, from their parenthesis on. Bodies that are not begun say nothing.
 pub fn levels(language: Language, bodies: &[&str]) -> Vec<String> {
     let begun = bodies.iter().filter(|body| !body.trim().is_empty());
-    let all: Vec<Vec<String>> = begun.map(|body| Text::new(language, body).levels()).collect();
+    let all: Vec<Vec<String>> = begun.map(|body| Body::new(language, body).levels()).collect();
     let count = |length: usize| all.iter().filter(|levels| levels.len() == length).count();
     let most = (0..=DEEPEST).max_by_key(|&length| count(length)).unwrap_or_default();
     all.into_iter().find(|levels| levels.len() == most).unwrap_or_default()
@@ -74,7 +74,7 @@ struct Part<'a> {
     blank: &'a str,
 }
 
-struct Text {
+struct Body {
     language: Language,
     text: String,
     blank: String,
@@ -92,7 +92,7 @@ enum Inside<'a> {
     Value(Part<'a>),
 }
 
-impl Text {
+impl Body {
     fn new(language: Language, text: &str) -> Self {
         // A body begins behind the blanks of its first line.
         let indents = text.lines().skip(1).filter(|line| !line.trim().is_empty());

@@ -10,7 +10,7 @@ use super::value::Value;
 use crate::code::{Word, words};
 use crate::language::Language;
 
-/// What a function is given in a place.
+/// A sort of arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Given {
     Text,
@@ -44,7 +44,7 @@ const KEYS: &[&str] =
 /// Fields of rows whose names a parameter has, and of files of rows.
 pub const COLUMNS: [&str; 2] = ["name", "age"];
 
-/// What bodies do with names.
+/// Uses of names in bodies.
 pub struct Uses {
     language: Language,
     bodies: Vec<Vec<Word>>,
@@ -310,7 +310,7 @@ fn attributes(all: &[Word]) -> impl Iterator<Item = (String, String)> + '_ {
 fn objects(all: &[Word], name: &str) -> Vec<String> {
     let is_link = |attribute: &str| links::held(attribute, Kind::default).is_some();
     let is_handed = |at: usize| {
-        // What stands behind another one may be looked for in it.
+        // An argument behind another one may be looked for in it.
         let is_given = at > 0 && (is(all, at - 1, '(') || is(all, at - 1, '['));
         let is_ended = [',', ')', ']'].into_iter().any(|mark| is(all, at + 1, mark));
         let is_set = at > 1 && is(all, at - 1, '=') && name_at(all, at - 2).is_some();
@@ -327,47 +327,47 @@ fn objects(all: &[Word], name: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn kind(language: Language, bodies: &[&str], name: &str, guess: Kind) -> Option<Kind> {
+    fn kind(language: Language, bodies: &[&str], name: &str, guess: &Kind) -> Option<Kind> {
         let object = |fields: &[String]| Kind::OneOf(fields.to_vec());
-        Uses::new(language, bodies, Vec::new()).kind(name, &guess, &object)
+        Uses::new(language, bodies, Vec::new()).kind(name, guess, &object)
     }
 
     fn python(body: &str, name: &str) -> Option<Kind> {
-        kind(Language::Python, &[body], name, Kind::of_name(name))
+        kind(Language::Python, &[body], name, &Kind::of_name(name))
     }
 
-    fn list(kind: Kind) -> Option<Kind> {
-        Some(Kind::List(Box::new(kind)))
+    fn list(kind: Kind) -> Kind {
+        Kind::List(Box::new(kind))
     }
 
     #[test]
     fn functions_say_what_they_are_given() {
         let body = "    return re.sub(r'a(b)', lambda m: f(m[1], 2), t)\n";
-        assert_eq!(kind(Language::Python, &[body], "t", Kind::Int), Some(Kind::Text));
-        assert_eq!(kind(Language::Python, &[body], "m", Kind::Int), None);
-        let searched = |body| kind(Language::Python, &[body], "t", Kind::Int);
+        assert_eq!(kind(Language::Python, &[body], "t", &Kind::Int), Some(Kind::Text));
+        assert_eq!(kind(Language::Python, &[body], "m", &Kind::Int), None);
+        let searched = |body| kind(Language::Python, &[body], "t", &Kind::Int);
         assert_eq!(searched("    return WORD.findall(t)\n"), Some(Kind::Text));
         assert_eq!(searched("    return '@' in t\n"), Some(Kind::Text));
         assert_eq!(searched("    return '@' not in t\n"), Some(Kind::Text));
         assert_eq!(searched("    return 'name' in t\n"), None, "it may be a dictionary");
         let path = Some(Kind::Path(Vec::new()));
         for body in ["    for d, _, all in os.walk(a):\n", "    with open(a) as f:\n", "    Path(a).rglob('*')\n"] {
-            let found = kind(Language::Python, &[body], "a", Kind::Int);
+            let found = kind(Language::Python, &[body], "a", &Kind::Int);
             let is_object = matches!(&found, Some(Kind::From(_, path)) if **path == Kind::Path(Vec::new()));
             assert!(found == path || is_object, "{body}: {found:?}");
         }
         let uses = Uses::new(Language::Python, &["    os.walk(a)\n    open(b)\n    c.rglob('*')\n"], Vec::new());
         assert_eq!(["a", "b", "c"].map(|name| uses.is_folder(name)), [true, false, true]);
         assert_eq!(python("    return key(x)\n", "key"), Some(Kind::Function));
-        let text = kind(Language::JavaScript, &["  return /a+/.test(t);\n"], "t", Kind::Int);
+        let text = kind(Language::JavaScript, &["  return /a+/.test(t);\n"], "t", &Kind::Int);
         assert_eq!(text, Some(Kind::Text));
     }
 
     #[test]
     fn most_bodies_decide() {
         let bodies = ["    return re.findall('a', t)\n", "    return t + 1\n", "    return t * 2\n"];
-        assert_eq!(kind(Language::Python, &bodies, "t", Kind::Int), None);
-        assert_eq!(kind(Language::Python, &bodies[..2], "t", Kind::Int), Some(Kind::Text));
+        assert_eq!(kind(Language::Python, &bodies, "t", &Kind::Int), None);
+        assert_eq!(kind(Language::Python, &bodies[..2], "t", &Kind::Int), Some(Kind::Text));
     }
 
     #[test]
@@ -388,9 +388,9 @@ mod tests {
         let find = "    return node.value == target or find(target, node.left)\n";
         assert_eq!(python(find, "target"), None, "it is compared");
         let all = python("    return sum(order.total for order in orders)\n", "orders");
-        assert_eq!(all, list(Kind::OneOf(vec!["total".to_owned()])));
+        assert_eq!(all, Some(list(Kind::OneOf(vec!["total".to_owned()]))));
         let all = python("    return max(people, key=lambda p: p.age).name if people else people[0].id\n", "people");
-        assert_eq!(all, list(Kind::OneOf(["age", "name", "id"].map(str::to_owned).to_vec())));
+        assert_eq!(all, Some(list(Kind::OneOf(["age", "name", "id"].map(str::to_owned).to_vec()))));
     }
 
     #[test]
