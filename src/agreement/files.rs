@@ -82,8 +82,8 @@ pub fn is_path(name: &str) -> bool {
     ends_with_one_of(name, OF_FILES) || ends_with_one_of(name, OF_FOLDERS)
 }
 
-/// The values of a parameter that a function of this head takes, with files where it names them. Candidates show
-/// that it names a folder, and the columns of files.
+/// The values of a parameter that a function of this head takes, with files where it names them. Candidates
+/// show that it names a folder, and the columns of files.
 pub fn with_files(head: &str, function: &str, parameter: Parameter, uses: &Uses) -> Parameter {
     let is_folder = ends_with_one_of(&parameter.name, OF_FOLDERS) || uses.is_folder(&parameter.name);
     let is_path = is_path(&parameter.name);

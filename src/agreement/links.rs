@@ -90,15 +90,15 @@ pub fn arguments(parameters: &[Parameter], number: usize) -> Vec<Argument> {
         let name = (parameter.way == Way::Named).then(|| parameter.name.clone());
         all.push((Argument { name, value }, is_left));
     }
-    // Those that are left out are the last ones, or have names.
+    // Only the last ones are left out.
     while all.last().is_some_and(|(_, is_left)| *is_left) {
         all.pop();
     }
     all.into_iter().map(|(argument, _)| argument).collect()
 }
 
-/// The object of this number on which methods are called. Each second one is made of small values: what holds few
-/// is soon full.
+/// The object of this number on which methods are called. Each second one is made of small values: one that
+/// holds few is soon full.
 pub fn receiver(object: &Kind, number: usize) -> Value {
     match object {
         Kind::New(class, taken) if number.is_multiple_of(2) => Value::Made(class.clone(), arguments(taken, number)),

@@ -1,5 +1,6 @@
-//! Kinds of parameters that candidates show by what they do with a name: pairs that a loop takes apart, texts that
-//! patterns are matched with, folders that are walked through, functions that are called, attributes that are read.
+//! Kinds of parameters that candidates show by what they do with a name: pairs that a loop takes apart, texts
+//! that patterns are matched with, folders that are walked through, functions that are called, attributes that
+//! are read.
 
 use std::collections::HashSet;
 
@@ -18,7 +19,7 @@ enum Given {
     Folder,
 }
 
-/// Functions that say what they are given: their module or object, if they are known by it (`*` for any other),
+/// Functions that say what they are given: their module or object, if they are known by it (`*`: any other),
 /// their names, and the place.
 const FUNCTIONS: &[(&str, &[&str], usize, Given)] = &[
     ("re", &["sub", "subn"], 2, Given::Text),
@@ -84,8 +85,8 @@ impl Uses {
         self.do_most(|body| body.iter().any(|word| matches!(word.name(), Some("csv" | "DictReader"))))
     }
 
-    /// The kind of a parameter, if most bodies show it. `guess` is the kind that its name says; `object` makes
-    /// objects with the attributes that are read.
+    /// The kind of a parameter, if most bodies show it. `guess` is the kind that its name says; `object`
+    /// makes objects with the attributes that are read.
     pub fn kind(&self, name: &str, guess: &Kind, object: &dyn Fn(&[String]) -> Kind) -> Option<Kind> {
         let is_of_path = |body: &[Word]| calls_method(body, name, OF_FOLDERS) || calls_method(body, name, OF_PATHS);
         let is_open = matches!(guess, Kind::Int | Kind::Unknown);
@@ -122,7 +123,7 @@ impl Uses {
         }
         // Rows of numbers have parts anyway.
         if most(&|one| one.size() > 1) && !matches!(guess, Kind::List(of) if matches!(**of, Kind::List(_))) {
-            // Those that set an element need lists.
+            // Bodies that set an element need lists.
             let is_list = self.language == Language::Python && all.iter().any(|one| one.are_set);
             let largest = all.iter().max_by_key(|one| (one.names.len(), one.size()))?;
             return list(largest.kind(is_list));
@@ -305,8 +306,8 @@ fn attributes(all: &[Word]) -> impl Iterator<Item = (String, String)> + '_ {
     (0..all.len()).filter_map(of)
 }
 
-/// The names of what has this name, and of objects in it: those whose links are read, if it is given to something
-/// or has another name there.
+/// The names of what has this name, and of objects in it: those whose links are read, if it is given to
+/// something or has another name there.
 fn objects(all: &[Word], name: &str) -> Vec<String> {
     let is_link = |attribute: &str| links::held(attribute, Kind::default).is_some();
     let is_handed = |at: usize| {
