@@ -38,10 +38,31 @@ pub fn clean(text: &str) -> String {
 }
 
 /// Code made safe to show, of which nothing disappears: U+FFFD stands for each character that [`clean`] would
-/// act on. CR LF becomes a newline.
+/// act on. CR LF becomes a newline. Joiners between emoji stay: they hide nothing.
 pub fn code(text: &str) -> String {
-    let shown = |c: char| if is_invisible(c) && c != '\n' && c != '\t' { '\u{fffd}' } else { c };
-    text.replace("\r\n", "\n").chars().map(shown).collect()
+    let text = text.replace("\r\n", "\n");
+    let mut before = None;
+    let mut chars = text.chars().peekable();
+    let mut out = String::with_capacity(text.len());
+    while let Some(c) = chars.next() {
+        let stays = matches!(c, '\n' | '\t') || joins(before, c, chars.peek().copied());
+        out.push(if is_invisible(c) && !stays { '\u{fffd}' } else { c });
+        before = Some(c);
+    }
+    out
+}
+
+/// Joins two emoji to one: U+200D.
+pub const JOINER: char = '\u{200d}';
+
+/// The character joins the emoji before and behind it.
+pub fn joins(before: Option<char>, c: char, behind: Option<char>) -> bool {
+    c == JOINER && before.is_some_and(is_emoji) && behind.is_some_and(is_emoji)
+}
+
+/// A picture, or the selector that makes one of the character before it.
+pub fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
 }
 
 /// Text on one line: a space for each line end and the white space around it. Spaces inside of a line stay:
@@ -173,6 +194,14 @@ mod tests {
     fn of_code_nothing_disappears() {
         let dirty = "run()\r    return 1\r\n\ta\u{1b}[2Jb\u{202e}c\0\n";
         assert_eq!(code(dirty), "run()\u{fffd}    return 1\n\ta\u{fffd}[2Jb\u{fffd}c\u{fffd}\n");
+    }
+
+    #[test]
+    fn joiners_stay_between_emoji_and_nowhere_else() {
+        let family = "'👩\u{200d}👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥'";
+        assert_eq!(code(family), family);
+        assert_eq!(code("a\u{200d}b 👩\u{200d}x \u{200d}👩"), "a\u{fffd}b 👩\u{fffd}x \u{fffd}👩");
+        assert_eq!(clean("👩\u{200d}👧"), "👩👧");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::untrusted::{is_invisible, on_one_line};
+use crate::untrusted::{JOINER, is_emoji, is_invisible, on_one_line};
 
 /// Columns of a tab stop.
 const TAB: usize = 4;
@@ -16,8 +16,18 @@ pub fn width(text: &str) -> usize {
 }
 
 /// Appends `text` as it is shown from `column` on; returns the column after it. Line breaks are hostile.
+/// Joined emoji are shown one by one, as terminals do not agree on the columns of joined ones. A piece of
+/// code may begin or end at the joiner.
 pub fn push_shown(out: &mut String, text: &str, mut column: usize) -> usize {
-    for c in text.chars() {
+    let mut before = None;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let is_beside = |other: Option<char>| other.is_none_or(is_emoji);
+        let is_joiner = c == JOINER && is_beside(before) && is_beside(chars.peek().copied());
+        before = Some(c);
+        if is_joiner && text.len() > c.len_utf8() {
+            continue;
+        }
         if c == '\t' {
             let step = TAB - column % TAB;
             out.extend(std::iter::repeat_n(' ', step));
@@ -238,6 +248,13 @@ mod tests {
         let text = shown("a\u{1b}[2Jb\u{202e}c\u{200b}\r\u{7f}\u{9b}");
         assert!(!text.chars().any(is_invisible), "{text:?}");
         assert!(text.contains("[2J"), "what is harmless stays readable");
+    }
+
+    #[test]
+    fn joined_emoji_are_shown_one_by_one() {
+        assert_eq!(shown("'👩\u{200d}👩\u{200d}👧'"), "'👩👩👧'");
+        assert_eq!(shown("\u{200d}👧 👩\u{200d}"), "👧 👩", "pieces of one line");
+        assert_eq!(shown("a\u{200d}b"), "a\u{fffd}b");
     }
 
     #[test]

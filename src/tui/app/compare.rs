@@ -38,6 +38,41 @@ pub struct Comparison {
     pub counts: (usize, usize),
 }
 
+impl Comparison {
+    /// The changes with so many equal lines around each; a row stands for those between them.
+    #[must_use]
+    pub fn around(self, lines: usize) -> Self {
+        let changed: Vec<usize> = (0..self.lines.len()).filter(|&at| self.lines[at].hunk.is_some()).collect();
+        let next = |at: usize| changed.get(changed.partition_point(|&other| other < at)).copied();
+        let last = |at: usize| changed.partition_point(|&other| other < at).checked_sub(1).map(|place| changed[place]);
+        let is_near = |at: usize| {
+            next(at).is_some_and(|next| next <= at + lines) || last(at).is_some_and(|last| at <= last + lines)
+        };
+        let (mut out, mut gap) = (Vec::new(), Vec::new());
+        for (at, line) in self.lines.into_iter().enumerate() {
+            if is_near(at) {
+                out.extend(between(std::mem::take(&mut gap)));
+                out.push(line);
+            } else {
+                gap.push(line);
+            }
+        }
+        out.extend(between(gap));
+        Self { lines: out, ..self }
+    }
+}
+
+/// Equal lines between changes: a single one as it is, more as a row.
+fn between(lines: Vec<Line>) -> Vec<Line> {
+    match lines.first() {
+        Some(first) if lines.len() > 1 => {
+            let text = format!("⋯ {} lines as they are", lines.len());
+            vec![Line { text, ..first.clone() }]
+        }
+        _ => lines,
+    }
+}
+
 /// Compares two texts.
 pub fn compare(old: &str, new: &str) -> Comparison {
     let (old, new) = (ended(old), ended(new));
@@ -118,6 +153,17 @@ mod tests {
         assert_eq!(without_change(old, new, 0), "a\nb\nc\nD\ne\n");
         assert_eq!(without_change(old, new, 1), "a\nB\nc\nd\n");
         assert_eq!(without_change(old, new, 2), new);
+    }
+
+    #[test]
+    fn far_from_changes_lines_are_counted() {
+        let old: String = (0..20).map(|n| format!("{n}\n")).collect();
+        let new = old.replace("\n3\n", "\nx\n").replace("\n18\n", "\ny\n");
+        let near = compare(&old, &new).around(2);
+        let shown: Vec<&str> = near.lines.iter().map(|line| line.text.as_str()).collect();
+        let expected = ["0", "1", "2", "3", "x", "4", "5", "⋯ 10 lines as they are", "16", "17", "18", "y", "19"];
+        assert_eq!((shown, near.hunks, near.counts), (expected.to_vec(), 2, (2, 2)));
+        assert_eq!(compare("a\nb\n", "a\nb\n").around(2).lines.len(), 1);
     }
 
     proptest! {

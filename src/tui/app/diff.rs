@@ -1,5 +1,6 @@
-//! The view of differences: the focused candidate against the file, the pick, or a marked candidate.
+//! The view of differences: the focused candidate against a marked one, the file, the pick, or another.
 
+use super::candidate::Candidate;
 use super::compare::{Comparison, compare, without_change};
 use super::effect::Effect;
 use super::state::State;
@@ -7,11 +8,12 @@ use crate::code::Target;
 use crate::job::label;
 use crate::tui::keymap::Action;
 use crate::tui::text;
+use crate::untrusted::code;
 
 /// The text that a candidate is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
-    /// The body that is in the file.
+    /// The file as it was read: what writing the candidate would change.
     File,
     /// Another candidate: the pick, a marked one, or the next one.
     Candidate(usize),
@@ -38,14 +40,27 @@ impl Diff {
 
 /// Columns from which both texts stand side by side.
 const SPLIT: u16 = 120;
+/// Equal lines that are shown beside a change of the file.
+const AROUND: usize = 3;
+
+/// A text that the focused candidate is compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    pub against: Against,
+    /// Its name, for the title.
+    pub name: String,
+    /// The text, and beside it that of the candidate: whole files against the file, else bodies.
+    texts: (String, String),
+}
 
 impl State {
-    /// Texts that the focused candidate can be compared with, the most useful first.
+    /// Texts that the focused candidate can be compared with: a marked one, which the user wants to see, then
+    /// the file, the pick and the others.
     fn bases(&self) -> Vec<Against> {
         let Some(run) = &self.run else { return Vec::new() };
         let own = run.block_of(run.focus).map_or(run.focus, |block| block.shown);
         let candidates = run.marked.into_iter().chain(run.pick).chain(run.shown()).map(Against::Candidate);
-        let file = self.own_body.is_some().then_some(Against::File);
+        let file = (self.has_file() || self.own_body.is_some()).then_some(Against::File);
         let mut out: Vec<Against> = Vec::new();
         for base in run.marked.map(Against::Candidate).into_iter().chain(file).chain(candidates) {
             if base != Against::Candidate(own) && base != Against::Candidate(run.focus) && !out.contains(&base) {
@@ -55,25 +70,42 @@ impl State {
         out
     }
 
-    /// The text that the focused candidate is compared with, and its name.
-    pub fn base(&self) -> Option<(Against, String, String)> {
+    /// The text that the focused candidate is compared with.
+    pub fn base(&self) -> Option<Base> {
         let chosen = self.diff?.against;
         let bases = self.bases();
-        let base = chosen.filter(|chosen| bases.contains(chosen)).or(bases.first().copied())?;
+        let against = chosen.filter(|chosen| bases.contains(chosen)).or(bases.first().copied())?;
         let run = self.run.as_ref()?;
-        match base {
-            Against::File => Some((base, "the file".to_owned(), self.own_body.clone()?)),
+        let own = &run.focused()?.text;
+        let (name, texts) = match against {
+            Against::File => ("the file".to_owned(), self.in_file(own)?),
             Against::Candidate(c) => {
-                let what = if run.pick == Some(c) { "the pick " } else { "" };
-                Some((base, format!("{what}{}", label(c)), run.candidates.get(c)?.text.clone()))
+                let what = match c {
+                    c if run.marked == Some(c) => "the marked",
+                    c if run.pick == Some(c) => "the pick",
+                    _ => "candidate",
+                };
+                (format!("{what} {}", label(c)), (run.candidates.get(c)?.text.clone(), own.clone()))
             }
-        }
+        };
+        Some(Base { against, name, texts })
+    }
+
+    /// The file as it was read, and as it is with this candidate; without a file both bodies.
+    fn in_file(&self, candidate: &str) -> Option<(String, String)> {
+        let Some(target) = self.job.target().filter(|_| self.has_file()) else {
+            return Some((self.own_body.clone()?, candidate.to_owned()));
+        };
+        let read = String::from_utf8_lossy(&target.original).replace("\r\n", "\n");
+        Some((read.trim_start_matches('\u{feff}').to_owned(), self.job.program(candidate)))
     }
 
     /// The comparison in view.
     pub fn comparison(&self) -> Option<Comparison> {
-        let (_, _, base) = self.base()?;
-        Some(compare(&base, &self.run.as_ref()?.focused()?.text))
+        let Base { against, texts: (old, new), .. } = self.base()?;
+        // As it is shown, so that nothing in it stays unseen.
+        let all = compare(&code(&old), &code(&new));
+        Some(if against == Against::File { all.around(AROUND) } else { all })
     }
 
     /// The file with the focused candidate in it, and the line that its function begins on, from 0.
@@ -127,7 +159,7 @@ pub fn act(state: &mut State, action: Action) -> Vec<Effect> {
         }
         Action::Base => {
             let bases = state.bases();
-            let now = state.base().map(|base| base.0);
+            let now = state.base().map(|base| base.against);
             let at = bases.iter().position(|base| Some(*base) == now).map_or(0, |at| at + 1);
             if bases.len() < 2 {
                 state.say("there is nothing else to compare with; M marks a candidate");
@@ -145,17 +177,29 @@ pub fn act(state: &mut State, action: Action) -> Vec<Effect> {
 
 /// Makes a candidate of the focused one in which one change is as in the other text.
 fn take_change(state: &mut State) -> Vec<Effect> {
-    let Some(((_, name, base), diff)) = state.base().zip(state.diff) else { return Vec::new() };
+    let Some((base, diff)) = state.base().zip(state.diff) else { return Vec::new() };
     let hunks = state.comparison().map_or(0, |comparison| comparison.hunks);
     let Some(run) = &state.run else { return Vec::new() };
-    let Some(candidate) = run.focused().filter(|c| !c.is_live()) else {
+    if run.focused().is_none_or(Candidate::is_live) {
         state.say("it is still being written");
         return Vec::new();
-    };
+    }
     if hunks == 0 || diff.preview {
-        state.say(format!("{} and {name} do not differ", label(run.focus)));
+        state.say(format!("{} and {} do not differ", label(run.focus), base.name));
         return Vec::new();
     }
-    let text = without_change(&base, &candidate.text, diff.hunk.min(hunks - 1));
-    vec![Effect::Add { run: run.id, of: run.focus, text }]
+    let text = without_change(&base.texts.0, &base.texts.1, diff.hunk.min(hunks - 1));
+    let (run, of) = (run.id, run.focus);
+    // Of a whole file the candidate is the body in it.
+    let body = match state.job.target().filter(|_| base.against == Against::File && state.has_file()) {
+        Some(target) => target.candidate_in(&text).map(|(body, _)| body).map_err(|why| why.to_string()),
+        None => Ok(text),
+    };
+    match body {
+        Ok(text) => vec![Effect::Add { run, of, text }],
+        Err(why) => {
+            state.fail(why);
+            Vec::new()
+        }
+    }
 }

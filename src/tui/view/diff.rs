@@ -41,8 +41,8 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         code::draw(buf, inside, look, Of::Preview, &content, &rows, scroll, code::Beside::default());
         return;
     }
-    let (Some((against, name, _)), Some(comparison)) = (state.base(), state.comparison()) else { return };
-    let title = format!(" {} against {name} ", label(run.focus));
+    let (Some(base), Some(comparison)) = (state.base(), state.comparison()) else { return };
+    let (against, title) = (base.against, format!(" {} against {} ", label(run.focus), base.name));
     let hunk = diff.hunk.min(comparison.hunks.saturating_sub(1));
     let figures = match comparison.hunks {
         0 => " no differences ".to_owned(),
@@ -64,11 +64,11 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let first = rows.iter().position(of_hunk).unwrap_or(0);
     let top = if diff.top > 0 { diff.top.min(last) } else { first.saturating_sub(height / 3).min(last) };
     for (y, row) in (inside.y..inside.bottom()).zip(&rows[top.min(rows.len())..]) {
-        for (side, area, of) in [(row.left, sides[0], Side::Old), (row.right, sides[1], Side::New)] {
+        for (side, area) in [(row.left, sides[0]), (row.right, sides[1])] {
             let Some((at, part)) = side else { continue };
             let line = &comparison.lines[at];
             let current = line.hunk == Some(hunk);
-            draw_line(buf, Rect { y, height: 1, ..area }, look, (line, part, of), (against, current));
+            draw_line(buf, Rect { y, height: 1, ..area }, look, (line, part), (against, current));
         }
     }
     if last > top {
@@ -141,7 +141,7 @@ fn draw_line(
     buf: &mut Buffer,
     area: Rect,
     look: &Look,
-    (line, part, of): (&Line, DisplayRow, Side),
+    (line, part): (&Line, DisplayRow),
     (against, current): (Against, bool),
 ) {
     let (sign, role) = match line.side {
@@ -156,14 +156,13 @@ fn draw_line(
     let area = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
     let base = if line.side == Side::Both { look.style(Role::Same) } else { Style::default() };
     let Some(run) = &look.state.run else { return };
-    let index = match (line.side, against) {
-        (Side::Old, Against::Candidate(c)) => Some(c),
-        (Side::Old, Against::File) => None,
-        _ if of == Side::Old && line.side == Side::Both => None,
-        _ => Some(run.focus),
+    let owner = match (line.side, against) {
+        (Side::Old, Against::Candidate(index)) => Some(Of::Candidate { run: run.id, index }),
+        (Side::New, Against::File) => Some(Of::Preview),
+        (Side::New, Against::Candidate(_)) => Some(Of::Candidate { run: run.id, index: run.focus }),
+        _ => None,
     };
-    let known =
-        index.and_then(|index| look.highlights.line(Of::Candidate { run: run.id, index }, line.index, &line.text));
+    let known = owner.and_then(|owner| look.highlights.line(owner, line.index, &line.text));
     let plain = [(0..line.text.len(), Style::default())];
     let spans: Vec<(Range<usize>, Style)> = match known.filter(|spans| !spans.is_empty() && line.side != Side::Both) {
         Some(spans) => spans.clone(),

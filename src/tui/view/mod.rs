@@ -36,7 +36,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Block, Clear, Widget};
 
 use super::app::State;
-use super::app::diff::Against;
+use super::app::diff::{Against, Diff};
 use super::highlight::{Highlights, Of};
 use super::layout::Regime;
 use super::text;
@@ -118,13 +118,15 @@ pub fn sync(state: &State, highlights: &mut Highlights) {
         return;
     };
     highlights.keep(run.id);
-    if let Some((text, _)) = state.diff.filter(|diff| diff.preview).and_then(|_| state.preview()) {
+    let against = state.base().map(|base| base.against);
+    let is_file = |diff: &Diff| diff.preview || against == Some(Against::File);
+    if let Some((text, _)) = state.diff.filter(is_file).and_then(|_| state.preview()) {
         highlights.sync(Of::Preview, Some(language), &text, true);
     }
     let mut seen: Vec<usize> = state.layout().panes.iter().map(|pane| pane.candidate).collect();
     if state.diff.is_some() {
         seen.push(run.focus);
-        seen.extend(state.base().and_then(|base| if let Against::Candidate(c) = base.0 { Some(c) } else { None }));
+        seen.extend(against.and_then(|against| if let Against::Candidate(c) = against { Some(c) } else { None }));
     }
     for index in seen {
         if let Some(candidate) = run.candidates.get(index) {

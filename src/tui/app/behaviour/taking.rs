@@ -233,5 +233,5 @@ fn over_a_body_in_the_file_the_first_view_is_what_changes() {
     session.done();
     let (run, outcome) = (session.run().id, outcome());
     session.send(Msg::Job { run, event: job::Event::Done(Box::new(outcome)) });
-    assert_eq!((session.state.context(), session.state.base().unwrap().1.as_str()), (Context::Diff, "the file"));
+    assert_eq!((session.state.context(), session.state.base().unwrap().name.as_str()), (Context::Diff, "the file"));
 }

@@ -1,7 +1,11 @@
 //! Looking at candidates: panes, scrolling, differences, search, help, the mouse.
 
+use std::path::Path;
+
 use super::{judged, said};
-use crate::job;
+use crate::code::{Place, Target};
+use crate::job::{self, Job, TestsChoice};
+use crate::tui::app::compare::Side;
 use crate::tui::app::fixture::Session;
 use crate::tui::app::{Effect, Focus, Msg, Testing};
 use crate::tui::keymap::Context;
@@ -72,12 +76,12 @@ fn differences_stay_open_while_candidates_change() {
     session.key("2");
     session.key("d");
     assert_eq!(session.state.context(), Context::Diff);
-    assert_eq!(session.state.base().unwrap().1, "the pick A");
+    assert_eq!(session.state.base().unwrap().name, "the pick A");
     assert_eq!(session.state.comparison().unwrap().counts, (1, 1));
     session.key("]");
     assert_eq!((session.run().focus, session.state.comparison().unwrap().counts), (2, (2, 1)));
     session.key("]");
-    assert_eq!((session.run().focus, session.state.base().unwrap().1.as_str()), (0, "B"), "the pick against another");
+    assert_eq!((session.run().focus, session.state.base().unwrap().name.as_str()), (0, "candidate B"), "the pick against another");
     session.key("esc");
     assert_eq!(session.state.context(), Context::Panes);
     // A marked one comes first, and `b` goes through all.
@@ -85,13 +89,61 @@ fn differences_stay_open_while_candidates_change() {
     session.key("M");
     session.key("2");
     session.key("d");
-    assert_eq!(session.state.base().unwrap().1, "C");
+    assert_eq!(session.state.base().unwrap().name, "the marked C");
     session.key("b");
-    assert_eq!(session.state.base().unwrap().1, "the pick A");
+    assert_eq!(session.state.base().unwrap().name, "the pick A");
     session.key("b");
     session.state.own_body = Some("    return 0\n".to_owned());
     session.key("b");
-    assert_eq!(session.state.base().unwrap().1, "the file");
+    assert_eq!(session.state.base().unwrap().name, "the file");
+}
+
+/// A session for a placeholder in a file, with two candidates.
+fn in_a_file() -> Session {
+    let text = "import os\n\n\ndef f(x):\n    \"\"\"Doc.\"\"\"\n    pass\n\n\ndef g():\n    return 1\n";
+    let target = Target::in_editor(Path::new("a.py"), text, &Place::Function("f".to_owned())).unwrap();
+    let mut session = Session::on(Job::from_target(target, &TestsChoice::None).unwrap(), 2);
+    session.open(true);
+    session.key("g");
+    session.finish(0, "    return x\n");
+    session.finish(1, "    y = x\n    return y + 1\n");
+    session.done();
+    session
+}
+
+#[test]
+fn differences_are_those_to_the_file_until_a_candidate_is_marked() {
+    let mut session = in_a_file();
+    for key in ["1", "2"] {
+        session.key(key);
+        session.key("d");
+        assert_eq!(session.state.base().unwrap().name, "the file", "{key}");
+        session.key("esc");
+    }
+    session.key("1");
+    session.key("d");
+    let lines = session.state.comparison().unwrap().lines;
+    let side = |side| lines.iter().filter(|l| l.side == side).map(|l| l.text.as_str()).collect::<Vec<_>>();
+    assert_eq!((side(Side::Old), side(Side::New)), (vec!["    pass"], vec!["    return x"]));
+    assert!(lines.iter().any(|line| line.text == "def f(x):"), "{lines:?}");
+    session.key("2");
+    session.key("esc");
+    session.key("2");
+    session.key("M");
+    session.key("1");
+    session.key("d");
+    assert_eq!(session.state.base().unwrap().name, "the marked B");
+    session.key("b");
+    assert_eq!(session.state.base().unwrap().name, "the file");
+}
+
+#[test]
+fn a_change_of_the_file_is_taken_back_as_a_body() {
+    let mut session = in_a_file();
+    session.key("2");
+    session.key("d");
+    let text = "    pass\n".to_owned();
+    assert_eq!(session.key("space"), [Effect::Add { run: session.run().id, of: 1, text }]);
 }
 
 #[test]
