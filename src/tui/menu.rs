@@ -8,7 +8,7 @@ use super::event::{Code, Input, Key};
 use super::keyboard::Keyboard;
 use super::terminal::{self, Guard, Inputs, RealScreen, Screen};
 use super::theme::Theme;
-use super::{TuiError, text, view};
+use super::{TuiError, completion, text, view};
 
 /// Most characters of a typed line.
 const LONGEST: usize = 1000;
@@ -31,12 +31,14 @@ pub struct MenuRow {
 pub struct Menu {
     pub(super) title: String,
     pub(super) rows: Vec<MenuRow>,
-    /// The offer that Tab takes.
+    /// The offer that Ctrl-S takes.
     pub(super) offer: String,
     pub(super) cursor: usize,
     pub(super) taken: bool,
     /// The line being typed.
     pub(super) line: Option<String>,
+    /// Names that go on with the line, after it was completed as far as they are the same.
+    pub(super) names: Vec<String>,
     /// Why a choice cannot be had.
     pub(super) error: Option<String>,
 }
@@ -57,6 +59,8 @@ pub struct MenuChoice {
 enum Pressed {
     Nothing,
     Chosen(MenuChoice),
+    /// The line is to be completed.
+    Complete(String),
     Left,
 }
 
@@ -82,13 +86,15 @@ impl Menu {
 
     fn press(&mut self, key: Key) -> Pressed {
         self.error = None;
+        self.names.clear();
         let last = self.rows.len().saturating_sub(1);
         if key.ctrl && matches!(key.code, Code::Char('c' | 'd')) {
             return Pressed::Left;
         }
         match (key.code, &mut self.line) {
             (Code::Enter, _) => return self.choose(self.cursor),
-            (Code::Tab, _) => self.taken = !self.taken,
+            (Code::Char('s'), _) if key.ctrl => self.taken = !self.taken,
+            (Code::Tab, Some(line)) => return Pressed::Complete(line.clone()),
             (Code::Esc, Some(_)) => self.line = None,
             (Code::Backspace, Some(line)) => drop(line.pop()),
             (Code::Char('u'), Some(line)) if key.ctrl => line.clear(),
@@ -104,6 +110,18 @@ impl Menu {
             _ => {}
         }
         Pressed::Nothing
+    }
+
+    /// Completes the line from the names in its folder.
+    fn complete(&mut self, names: &[String]) {
+        let Some(line) = &mut self.line else { return };
+        let (completed, fitting) = completion::completed(line, names);
+        *line = completed;
+        if fitting.is_empty() && !line.ends_with('/') {
+            self.error = Some(format!("nothing begins with {line}"));
+        }
+        // A single one is in the line.
+        self.names = if fitting.len() > 1 { fitting } else { Vec::new() };
     }
 
     fn paste(&mut self, pasted: &str) {
@@ -128,6 +146,14 @@ pub fn choose(
     Ok(result?)
 }
 
+/// Refuses a folder from which no model can be told.
+fn checked(choice: &MenuChoice, check: &dyn Fn(&MenuChoice) -> Result<(), String>) -> Result<(), String> {
+    match choice.line.as_deref().and_then(completion::refused) {
+        Some(why) => Err(why),
+        None => check(choice),
+    }
+}
+
 async fn until_chosen(
     menu: &mut Menu,
     theme: &Theme,
@@ -144,7 +170,8 @@ async fn until_chosen(
             Some(Input::Key(key)) => match menu.press(key) {
                 Pressed::Nothing => {}
                 Pressed::Left => return Ok(None),
-                Pressed::Chosen(choice) => match check(&choice) {
+                Pressed::Complete(line) => menu.complete(&completion::names(&line)),
+                Pressed::Chosen(choice) => match checked(&choice, check) {
                     Ok(()) => return Ok(Some(choice)),
                     Err(why) => menu.error = Some(why),
                 },
@@ -201,7 +228,7 @@ pub(super) mod tests {
     fn one_key_chooses() {
         assert_eq!(press(&mut menu(), &["enter"]), chosen(0, None, false));
         assert_eq!(press(&mut menu(), &["3"]), chosen(2, None, false));
-        assert_eq!(press(&mut menu(), &["down", "j", "k", "tab", "enter"]), chosen(1, None, true));
+        assert_eq!(press(&mut menu(), &["down", "j", "k", "ctrl-s", "enter"]), chosen(1, None, true));
         assert_eq!(press(&mut menu(), &["9"]), Pressed::Nothing, "there is no such row");
         for key in ["esc", "q", "ctrl-c"] {
             assert_eq!(press(&mut menu(), &[key]), Pressed::Left, "{key}");
@@ -215,5 +242,31 @@ pub(super) mod tests {
         menu.paste("/models/x\u{1b}\nrest");
         assert_eq!(press(&mut menu, &["1", "q", "backspace", "enter"]), chosen(3, Some("/models/x\u{fffd}1"), false));
         assert_eq!(press(&mut menu, &["esc", "1"]), chosen(0, None, false), "Esc goes back to the rows");
+    }
+
+    #[test]
+    fn tab_completes_a_path_and_ctrl_s_keeps_the_choice() {
+        let mut menu = menu();
+        assert_eq!(press(&mut menu, &["tab"]), Pressed::Nothing, "there is no path yet");
+        assert_eq!(press(&mut menu, &["4", "m", "/", "tab"]), Pressed::Complete("m/".to_owned()));
+        menu.complete(&["a-1.gguf".to_owned(), "a-2.gguf".to_owned()]);
+        assert_eq!((menu.line.as_deref(), menu.names.len()), (Some("m/a-"), 2));
+        press(&mut menu, &["1"]);
+        assert!(menu.names.is_empty());
+        menu.complete(&["a-1.gguf".to_owned(), "a-2.gguf".to_owned()]);
+        assert_eq!(press(&mut menu, &["ctrl-s", "enter"]), chosen(3, Some("m/a-1.gguf"), true));
+        menu.complete(&[]);
+        assert_eq!(menu.error.as_deref(), Some("nothing begins with m/a-1.gguf"));
+    }
+
+    #[test]
+    fn a_folder_of_several_models_is_refused_before_anything_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        crate::files::write_all(folder.path(), [("a.gguf", ""), ("b.gguf", "")]);
+        let choice =
+            |line: &std::path::Path| MenuChoice { row: 3, line: Some(line.display().to_string()), taken: true };
+        let fine = |_: &MenuChoice| Ok(());
+        assert!(checked(&choice(folder.path()), &fine).unwrap_err().contains("a.gguf and b.gguf"));
+        assert_eq!(checked(&choice(&folder.path().join("a.gguf")), &fine), Ok(()));
     }
 }

@@ -28,6 +28,7 @@
 pub(crate) mod app;
 pub mod canvas;
 pub mod clipboard;
+mod completion;
 mod decoder;
 mod editor;
 pub(crate) mod event;

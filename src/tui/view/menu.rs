@@ -24,9 +24,9 @@ pub fn draw(buf: &mut Buffer, theme: &Theme, menu: &Menu) {
     put(buf, area, x, area.y, &text::fit(&menu.title, usize::from(area.right().saturating_sub(x))), style(Role::Title));
     let footer = area.bottom() - 1;
     let keys = if menu.line.is_some() {
-        "Enter uses it   Tab keeps it   Esc back"
+        "Enter uses it   Tab completes   Ctrl-S keeps it   Esc back"
     } else {
-        "Enter uses it   1 to 9   Tab keeps it   q quit"
+        "Enter uses it   1 to 9   Ctrl-S keeps it   q quit"
     };
     put(buf, area, 1, footer, &text::fit(keys, usize::from(area.width) - 1), style(Role::Hint));
     let body = Rect { y: area.y + 1, height: area.height - 2, ..area };
@@ -61,6 +61,10 @@ pub fn draw(buf: &mut Buffer, theme: &Theme, menu: &Menu) {
     let mut lines: Vec<(String, Style)> = Vec::new();
     if let Some(line) = &menu.line {
         lines.push((format!("path: {}_", text::one_line(line)), style(Role::Title)));
+    }
+    if !menu.names.is_empty() {
+        let names = text::one_line(&menu.names.join("  "));
+        lines.push((text::fit(&names, room), style(Role::Hint)));
     }
     if let Some(error) = &menu.error {
         let error = text::one_line(error);
