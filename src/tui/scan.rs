@@ -113,7 +113,7 @@ pub fn scan(
                 line: function.line,
                 finished: function.finished,
                 language: file.language,
-                is_tests: file.tests.is_some() || is_in_tests,
+                is_tests: file.tests.is_some() || is_in_tests || is_test(&function.name),
                 rank,
                 tests: tests_file.clone(),
             });
@@ -155,6 +155,14 @@ fn walk(root: &Path, bounds: Bounds, is_over: &dyn Fn() -> bool) -> (Vec<SourceF
     }
     files.sort_by(|a, b| b.changed.cmp(&a.changed).then_with(|| a.path.cmp(&b.path)));
     (files, is_cut)
+}
+
+/// A function is a test by its name, dotted: `test_mean`, `TestMean`, `TestStats.test_mean`, `tests.mean`.
+pub fn is_test(name: &str) -> bool {
+    let is_case = |part: &str| part.strip_prefix("Test").is_some_and(|rest| rest.starts_with(char::is_uppercase));
+    let mut parts = name.split(['.', ':']).filter(|part| !part.is_empty()).rev();
+    let own = parts.next().unwrap_or_default();
+    own.starts_with("test_") || is_case(own) || parts.any(|part| matches!(part, "test" | "tests"))
 }
 
 fn is_foreign(folder: &Path) -> bool {
@@ -271,6 +279,26 @@ mod tests {
         tests/test_a.py:1 test_a done of tests
         ");
         assert_eq!(remark, None);
+    }
+
+    #[test]
+    fn tests_among_other_functions_are_tests() {
+        for test in ["test_slug", "tests.sizes", "tests::sizes", "TestSlug", "TestSlug.test_empty", "a.tests.inner.f"] {
+            assert!(is_test(test), "{test}");
+        }
+        for other in ["slug", "test", "tests", "testing", "Tester.run", "TestClient.get", "latest_of", "Testament"] {
+            assert!(!is_test(other), "{other}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let rust = "fn open() {\n}\n\n#[cfg(test)]\nmod tests {\n    fn sizes() {\n    }\n}\n";
+        write_all(folder.path(), [("a.py", "def f():\n    pass\n\n\ndef test_f():\n    pass\n"), ("lib.rs", rust)]);
+        let (shown, _) = found(folder.path(), Bounds::default());
+        insta::assert_snapshot!(shown.join("\n"), @r"
+        a.py:1 f open
+        a.py:5 test_f open of tests
+        lib.rs:1 open open
+        lib.rs:6 tests.sizes open of tests
+        ");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::Msg;
 use super::app::picker::{Found, Preview};
-use super::scan::{Bounds, Known, Place, scan};
+use super::scan::{Bounds, Known, Place, is_test, scan};
 use super::text;
 use super::world::Incoming;
 use crate::code::{self, FunctionName, Target, TargetSpec};
@@ -178,7 +178,8 @@ fn after(path: &Path, name: &str, line: usize, is_new: &dyn Fn(&Path, &str) -> b
     let functions = code::function_names(Language::of_path(path)?, &files::text(path, files::TEXT).ok()?);
     let own = functions.iter().filter(|f| f.name == name).min_by_key(|f| f.line.abs_diff(line)).map(|f| f.line);
     let line = own.unwrap_or(line);
-    let is_open = |f: &&FunctionName| !f.finished && !f.declaration && Some(f.line) != own && is_new(path, &f.name);
+    let is_next = |f: &&FunctionName| !f.finished && !f.declaration && !is_test(&f.name);
+    let is_open = |f: &&FunctionName| is_next(f) && Some(f.line) != own && is_new(path, &f.name);
     let open = || functions.iter().filter(is_open);
     open().find(|f| f.line > line).or_else(|| open().next()).cloned()
 }
@@ -236,6 +237,9 @@ mod tests {
         assert!(next(&example).is_some(), "without a file the first of the project");
         write_all(folder.path(), [("two.go", "package p\n\nfunc D() int { return 1 }\n")]);
         assert!(next(&at("b", 5)).is_none());
+        let with_test = OPEN.replace("    pass", "    return 2") + "\n\ndef test_b():\n    pass\n";
+        write_all(folder.path(), [("one.py", &*with_test)]);
+        assert!(next(&at("b", 5)).is_none(), "a test is not the next one");
     }
 
     #[test]
