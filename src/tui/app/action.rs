@@ -288,7 +288,7 @@ fn interrupt(state: &mut State) -> Vec<Effect> {
         return palette::close(state);
     }
     if state.help.is_none() && state.picking.open.is_some() {
-        return picker::close(state);
+        return picker::left(state, Action::Interrupt);
     }
     if state.help.is_some() || state.results.is_some() || state.calls.is_some() || state.diff.is_some() {
         close(state);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::choices::{Choice, Choices};
 use super::effect::Effect;
 use super::past::Past;
-use super::state::{Focus, State};
+use super::state::{ARM_MS, Focus, State};
 use super::update::mark;
 use crate::job::Job;
 use crate::language::Language;
@@ -143,14 +143,28 @@ pub fn open(state: &mut State, file: Option<PathBuf>, at_start: bool) -> Vec<Eff
 
 /// Closes the picker, if it is open. A request that is under way is dropped.
 pub fn close(state: &mut State) -> Vec<Effect> {
-    let Some(picker) = state.picking.open.take() else { return Vec::new() };
-    state.picking.wanted = None;
-    if picker.at_start && !state.has_file() {
-        let key = state.key_name(Context::Start, Action::Pick);
-        let remark = format!("built-in example; {key} lists the functions of {}", state.picking.folder);
-        state.picking.remark = Some(remark);
+    if state.picking.open.take().is_none() {
+        return Vec::new();
     }
+    state.picking.wanted = None;
     vec![Effect::StopScan]
+}
+
+/// Nothing lies below the list: only the built-in example, which nobody asked for.
+pub fn is_all(state: &State) -> bool {
+    state.picking.open.as_ref().is_some_and(|picker| picker.at_start) && !state.has_file()
+}
+
+/// The list is left: for what lies below it, else the program is, when asked twice.
+pub fn left(state: &mut State, action: Action) -> Vec<Effect> {
+    if !is_all(state) {
+        return close(state);
+    }
+    if state.armed.take().is_some() {
+        return super::action::quit(state, None);
+    }
+    state.armed = Some((action, state.now + ARM_MS));
+    Vec::new()
 }
 
 /// An action of the table while the picker is open; `None` for those that mean the same everywhere.
@@ -158,9 +172,12 @@ pub fn act(state: &mut State, action: Action) -> Option<Vec<Effect>> {
     let page = (usize::from(state.size.1) / 2).max(1) as isize;
     let picker = state.picking.open.as_mut()?;
     match action {
-        Action::Close => return Some(close(state)),
+        Action::Close => return Some(left(state, action)),
         Action::Choose => return Some(choose(state)),
-        Action::Pick if picker.of_file => return Some(open(state, None, false)),
+        Action::Pick if picker.of_file => {
+            let at_start = picker.at_start;
+            return Some(open(state, None, at_start));
+        }
         Action::Pick => {}
         _ if picker.list.moved(action, page) => {}
         _ => return None,
@@ -373,6 +390,21 @@ pub(crate) mod tests {
     fn unfinished_ones_come_first_then_the_latest_file_and_tests_last() {
         let session = picking(functions());
         assert_eq!(names(&session), ["median", "Queue.push", "mean", "Queue.pop", "test_mean"]);
+    }
+
+    #[test]
+    fn at_the_start_the_list_is_left_with_the_program_and_not_for_the_example() {
+        for key in ["esc", "ctrl-c"] {
+            let mut session = picking(functions());
+            session.state.picking.open.as_mut().unwrap().at_start = true;
+            assert_eq!((session.key(key), session.state.picking.open.is_some()), (Vec::new(), true), "{key}");
+            session.key("x");
+            assert_eq!(session.key(key), [], "another key came between");
+            assert_eq!(session.key(key), [Effect::Quit { accept: None }], "{key}");
+        }
+        let mut session = picking(functions());
+        session.key("esc");
+        assert!(session.state.picking.open.is_none(), "the screen that it was opened on");
     }
 
     #[test]

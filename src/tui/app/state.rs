@@ -455,8 +455,7 @@ impl State {
 
     /// Enter in the prompt writes candidates.
     pub fn enter_sends(&self) -> bool {
-        let untouched = self.job.target().is_some() && !self.draft.is_edited();
-        untouched || self.draft.enter_sends(self.job.language().is_some())
+        self.draft.enter_sends(self.job.language().is_some())
     }
 
     /// Puts candidates that say the same into one block.

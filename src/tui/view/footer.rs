@@ -10,12 +10,15 @@ use super::{Look, put};
 use crate::tui::app::State;
 use crate::tui::app::find::Filter;
 use crate::tui::app::palette::{Level, What};
+use crate::tui::app::picker;
 use crate::tui::app::refusal::refusal;
 use crate::tui::event::Code;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
 
+/// What Enter does in a prompt of several lines.
+const IN_CODE: &str = "new line, on an empty last line generate";
 /// Most hints beside those that stay.
 const MOST: usize = 6;
 
@@ -96,21 +99,23 @@ struct Hint {
 fn hints(state: &State) -> Vec<Hint> {
     let context = state.context();
     let sends = state.enter_sends();
+    // As long as one types: the word does not change with each line.
+    let is_steady = !sends || state.draft.lines() > 1;
     let word = |action: Action, hint: &'static str| match (context, action) {
-        // In code Enter is a new line, until the last line is empty.
-        (Context::Prompt, Action::Submit) if !sends => "new line",
+        (Context::Prompt, Action::Submit) if is_steady => IN_CODE,
+        (Context::Picker, Action::Close) if picker::is_all(state) => "quit",
         _ => hint,
     };
     let way_out = way_out(state, context);
     let all = state.keys.hints(context).into_iter();
-    let all = all.filter(|hint| is_useful(state, hint.0) && (hint.0 != Action::Newline || sends));
+    let all = all.filter(|hint| is_useful(state, hint.0) && (hint.0 != Action::Newline || !is_steady));
     let mut hints: Vec<Hint> = all
         .map(|(action, keys, hint)| {
             let stays = action == Action::Help || Some(action) == way_out;
             Hint { keys, word: word(action, hint), stays: stays || keys_are_enter(state, context, action) }
         })
         .collect();
-    if context == Context::Prompt && !sends {
+    if context == Context::Prompt && is_steady {
         let keys = state.key_name(Context::Global, Action::Generate);
         hints.insert(1.min(hints.len()), Hint { keys, word: "generate", stays: true });
     }

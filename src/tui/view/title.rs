@@ -65,7 +65,7 @@ fn pieces(look: &Look, is_past: bool, named: bool, room: usize) -> Vec<(String, 
         others.insert(0, (text::one_line(&format!("loading {what}")), look.style(Role::Working)));
     }
     others.retain(|(words, _)| !words.is_empty());
-    let subject = state.subject();
+    let subject = subject(state);
     let whole = text::width(&subject);
     let beside = |program: bool, n: usize| {
         let others: usize = others[..n].iter().map(|(words, _)| text::width(words) + GAP).sum();
@@ -81,6 +81,14 @@ fn pieces(look: &Look, is_past: bool, named: bool, room: usize) -> Vec<(String, 
     others.truncate(n);
     let program = program.then(|| (PROGRAM.to_owned(), title));
     program.into_iter().chain([(subject, title)]).chain(others).collect()
+}
+
+/// The function that is completed; while functions are listed, where those are.
+fn subject(state: &State) -> String {
+    match &state.picking.open {
+        Some(picker) => format!("functions of {}", picker.place),
+        None => state.subject(),
+    }
 }
 
 /// `file:function` in so many columns. The one that needs less than half leaves the rest to the other.

@@ -81,7 +81,11 @@ fn differences_stay_open_while_candidates_change() {
     session.key("]");
     assert_eq!((session.run().focus, session.state.comparison().unwrap().counts), (2, (2, 1)));
     session.key("]");
-    assert_eq!((session.run().focus, session.state.base().unwrap().name.as_str()), (0, "candidate B"), "the pick against another");
+    assert_eq!(
+        (session.run().focus, session.state.base().unwrap().name.as_str()),
+        (0, "candidate B"),
+        "the pick against another"
+    );
     session.key("esc");
     assert_eq!(session.state.context(), Context::Panes);
     // A marked one comes first, and `b` goes through all.

@@ -131,12 +131,20 @@ fn each_place_names_enter_and_the_way_out() {
         session.key("x");
         session
     };
+    // The words for Enter stay as they are while one types.
+    let mut editing = Session::tested(4);
+    editing.key("i");
+    let before = footer(&mut editing);
+    for key in ["x", "enter", "x"] {
+        editing.key(key);
+        assert_eq!((footer(&mut editing), editing.state.run.is_none()), (before.clone(), true), "{key}");
+    }
     let mut asked = after(&["2", "enter"]);
     assert!(footer(&mut asked).contains("y yes   n no"), "a question takes no Enter");
     let places: [Place; 10] = [
         (Box::new(|| Session::tested(4)), "Enter generate", "q quit"),
         (Box::new(|| Session::free(4)), "Enter generate", "Esc leave prompt"),
-        (Box::new(typed), "Enter new line   F5 generate", "Esc leave prompt"),
+        (Box::new(typed), "Enter new line, on an empty last line generate   F5 generate", "Esc leave prompt"),
         (Box::new(move || after(&[])), "Enter accept", "q quit"),
         (Box::new(move || after(&["z"])), "Enter accept", "Esc back"),
         (Box::new(move || after(&["t"])), "Enter accept", "Esc close"),
@@ -153,7 +161,7 @@ fn each_place_names_enter_and_the_way_out() {
 }
 
 #[test]
-fn start_without_a_function() {
+fn the_list_at_the_start_asked_to_close() {
     let mut session = choosing();
     session.state.picking.open.as_mut().unwrap().at_start = true;
     session.key("esc");
