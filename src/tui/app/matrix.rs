@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::candidate::Testing;
+use super::closest::Closest;
 use super::run::Run;
 use crate::trial::Verdict;
 
@@ -40,8 +41,8 @@ impl Row {
 }
 
 impl Run {
-    /// The tests that say something about the shown candidates, those that tell candidates apart first, else
-    /// in the order in which they were reported.
+    /// The tests that say something about the shown candidates: first those that the closest one fails, where
+    /// none passed, then those that tell candidates apart, else in the order in which they were reported.
     pub fn matrix(&self) -> Vec<Row> {
         let shown = self.shown();
         let mut rows: Vec<Row> = Vec::new();
@@ -57,7 +58,14 @@ impl Run {
             }
         }
         rows.retain(|row| !self.is_left_out(&row.name));
-        rows.sort_by_key(|row| !row.tells());
+        // Where none passed, the tests that the closest one fails say most.
+        let closest = self.closest().filter(Closest::is_known);
+        let column = closest.and_then(|closest| {
+            let block = self.block_of(closest.candidate)?.shown;
+            shown.iter().position(|&c| c == block)
+        });
+        let is_missed = |row: &Row| column.is_some_and(|column| row.ends[column] == Some(false));
+        rows.sort_by_key(|row| (!is_missed(row), !row.tells()));
         rows
     }
 
@@ -91,7 +99,7 @@ impl Run {
     }
 
     /// A test says nothing about candidates: it fails on one that passed, or is named as left out.
-    fn is_left_out(&self, test: &str) -> bool {
+    pub(super) fn is_left_out(&self, test: &str) -> bool {
         let failed = (test.to_owned(), false);
         let excused = |verdict: &Verdict| verdict.has_passed() && verdict.assurance.checks.contains(&failed);
         self.verdicts().any(|verdict| excused(verdict) || remark(&verdict.message).is_some_and(|r| names(r, test)))
@@ -114,13 +122,14 @@ impl Run {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::fixture::Session;
     use crate::job;
     use crate::trial::{Assurance, Status, Verdict};
     use crate::tui::app::Msg;
 
-    fn verdict(session: &mut Session, candidate: usize, message: &str, checks: &[(&str, bool)]) {
+    /// A verdict with the ends of tests by name.
+    pub fn verdict(session: &mut Session, candidate: usize, message: &str, checks: &[(&str, bool)]) {
         let checks: Vec<(String, bool)> = checks.iter().map(|(name, passed)| ((*name).to_owned(), *passed)).collect();
         let status = if checks.iter().all(|check| check.1) { Status::Passed } else { Status::Failed };
         let assurance = Box::new(Assurance { checks, ..Assurance::default() });

@@ -12,6 +12,7 @@ pub mod candidate;
 #[cfg(test)]
 mod chaos;
 pub mod choices;
+pub mod closest;
 pub mod compare;
 pub mod diff;
 pub mod draft;
@@ -20,6 +21,7 @@ pub mod example;
 pub mod find;
 #[cfg(test)]
 pub mod fixture;
+pub mod groups;
 pub mod help;
 pub mod matrix;
 pub mod mouse;
@@ -69,12 +71,14 @@ mod tests {
             ("calls.rs", include_str!("calls.rs")),
             ("candidate.rs", include_str!("candidate.rs")),
             ("choices.rs", include_str!("choices.rs")),
+            ("closest.rs", include_str!("closest.rs")),
             ("compare.rs", include_str!("compare.rs")),
             ("diff.rs", include_str!("diff.rs")),
             ("draft.rs", include_str!("draft.rs")),
             ("effect.rs", include_str!("effect.rs")),
             ("example.rs", include_str!("example.rs")),
             ("find.rs", include_str!("find.rs")),
+            ("groups.rs", include_str!("groups.rs")),
             ("help.rs", include_str!("help.rs")),
             ("matrix.rs", include_str!("matrix.rs")),
             ("mouse.rs", include_str!("mouse.rs")),

@@ -376,8 +376,8 @@ impl Run {
         (0..self.candidates.len()).filter(is_called).collect()
     }
 
-    /// The inputs that the table of calls shows: first those that the user typed, those on which candidates that
-    /// count differ, then those on which others do, else all.
+    /// The inputs that the table of calls shows: first those that the user typed, the one that tells the
+    /// largest groups apart, those on which candidates that count differ, then those on which others do, else all.
     pub fn called_on(&self) -> Vec<usize> {
         let all = self.called_apart();
         let Some(agreement) = self.agreement.as_ref().filter(|_| !self.own_calls.0.is_empty()) else { return all };
@@ -390,7 +390,11 @@ impl Run {
     fn called_apart(&self) -> Vec<usize> {
         let several = self.ordering().filter(|passing| passing.candidates() > 1);
         let agreeing = several.or(self.agreement.as_deref());
-        let mut rows = agreeing.map_or_else(Vec::new, |agreeing| agreeing.differing().to_vec());
+        // The one that the screen names comes first.
+        let first = agreeing.and_then(Agreement::telling);
+        let differing = agreeing.map_or(&[][..], Agreement::differing);
+        let others = differing.iter().copied().filter(|&input| Some(input) != first);
+        let mut rows: Vec<usize> = first.into_iter().chain(others).collect();
         let Some(agreement) = &self.agreement else { return rows };
         rows.extend(agreement.differing().iter().filter(|&input| !rows.contains(input)).copied().collect::<Vec<_>>());
         if rows.is_empty() { (0..agreement.inputs.len()).collect() } else { rows }

@@ -23,6 +23,7 @@ pub fn job(state: &mut State, id: u64, event: Event) {
     take_in(state, event);
     if !is_text {
         state.fold();
+        state.run.iter_mut().for_each(Run::focus_closest);
     }
 }
 
@@ -108,8 +109,10 @@ fn told_apart(state: &mut State) {
     let Some(run) = state.run.as_mut().filter(|run| !run.told_apart) else { return };
     run.told_apart = true;
     let Some(agreement) = run.agreeing().filter(|_| !has_words) else { return };
-    let Some(input) = agreement.telling() else { return };
+    let Some(input) = run.telling() else { return };
+    let tie = run.tie().map(|tie| [Some(tie), run.tie_broken()].into_iter().flatten().collect::<Vec<_>>().join("; "));
     let (words, call) = (agreement.words(), clean_line(&agreement.inputs[input].text(), 60));
+    let words = tie.unwrap_or(words);
     let key = state.key_name(Context::Panes, Action::Calls);
     state.say(format!("{words}; they differ on {call}: {key} shows it"));
 }

@@ -125,6 +125,10 @@ pub fn marks(state: &State, index: usize) -> Vec<Badge> {
         let role = if run.testing(index).passed() { Role::Pick } else { Role::Working };
         marks.push(badge("PICK", role));
     }
+    // It has the place of the pick where none passed.
+    if run.closest().is_some_and(|closest| closest.is_known() && closest.candidate == index) {
+        marks.push(badge("CLOSEST", Role::Working));
+    }
     if candidate.applied {
         marks.push(badge("IN FILE", Role::Pick));
     }
@@ -169,7 +173,7 @@ pub fn marks(state: &State, index: usize) -> Vec<Badge> {
         } else if is_alone {
             "alone".to_owned()
         } else {
-            format!("{} of {all} agree", standing.agree)
+            run.agree_words(index).unwrap_or_else(|| format!("{} of {all} agree", standing.agree))
         };
         marks.push(badge(words, Role::Muted));
     }

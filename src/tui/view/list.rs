@@ -45,16 +45,21 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         if let Some(mean) = candidate.mean().filter(|_| area.width >= 40) {
             let _ = write!(right, "  lp {mean:>5.2}");
         }
-        let room = row.right().saturating_sub(x + text::width(&right) as u16 + 2);
         let mut words = state.text;
         for mark in badge::marks(look.state, index) {
             words = format!("{words}  {}", mark.text);
         }
-        let left = usize::from(room).saturating_sub(text::width(&words));
+        let all = usize::from(row.right().saturating_sub(x + 2));
+        let left = all.saturating_sub(text::width(&words));
         if let Some(note) = look.state.note(index).filter(|_| left >= LEAST) {
             words = format!("{words}  {}", text::one_line(&note));
         }
-        put(buf, row, x + 1, y, &text::fit_reason(&words, room.into()), style);
+        // Of one that has ended verdict and reason say more than figures.
+        if !candidate.is_live() && text::width(&words) + text::width(&right) > all {
+            right.clear();
+        }
+        let room = all.saturating_sub(text::width(&right));
+        put(buf, row, x + 1, y, &text::fit_reason(&words, room), style);
         put(buf, row, row.right().saturating_sub(text::width(&right) as u16), y, &right, look.style(Role::Muted));
     }
 }

@@ -125,7 +125,6 @@ fn header(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, (d
     let state = badge::of(run, index);
     let mut texts = vec![(badge::names(run, index, row.width), name), (state.text, look.style(state.role))];
     texts.extend(badge::marks(look.state, index).into_iter().map(|mark| (mark.text, look.style(mark.role))));
-    texts.extend(confidence::doubt(look, candidate).map(|words| (words, look.style(Role::Warn))));
     match (look.state.note(index), run.testing(index)) {
         (Some(note), _) if !noted => texts.push((text::one_line(&note), look.style(state.role))),
         (None, Testing::Done(verdict)) => {
@@ -133,6 +132,7 @@ fn header(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, (d
         }
         _ => {}
     }
+    texts.extend(confidence::doubt(look, candidate).map(|words| (words, look.style(Role::Warn))));
     let x = pieces(buf, row, row.y, &texts);
     let tokens = if is_counted(look, candidate) { format!("{} tok", candidate.tokens) } else { String::new() };
     for right in [figures(candidate, &tokens), scores(candidate), tokens] {

@@ -65,6 +65,9 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
             out.push((words, look.style(role)));
         }
         out.extend(run.left_out().map(|words| (words, muted)));
+        if let Some(tie) = run.tie().filter(|_| !run.is_live()) {
+            out.push((run.tie_broken().map_or_else(|| tie.clone(), |why| format!("{tie}; {why}")), plain));
+        }
         if let Some(seconds) = run.silent_for(state.now).filter(|_| pane::is_served(look)) {
             out.push((format!("no data for {seconds} s"), look.style(Role::Warn)));
         }
@@ -132,20 +135,25 @@ fn tests(run: &Run, has_tests: bool) -> Option<(String, Role)> {
     let kinds: Vec<&str> = (0..run.candidates.len()).map(|c| kind(run, c, has_tests)).collect();
     let count = |wanted: &str| kinds.iter().filter(|kind| **kind == wanted).count();
     let (passed, failed) = (count("passed"), count("failed"));
+    let closest = run.closest();
     let parts: Vec<String> = KINDS
         .iter()
         .map(|&word| (count(word), word))
         // Where all are finished there is nothing to count.
         .filter(|(n, word)| *n > 0 && (*word != "finished" || *n < kinds.len()))
-        .map(|(n, word)| format!("{n} {word}"))
+        .map(|(n, word)| match word {
+            "failed" if closest.is_some() => "none passed".to_owned(),
+            _ => format!("{n} {word}"),
+        })
         .collect();
+    let closest = closest.and_then(|closest| closest.words()).map_or_else(String::new, |words| format!("; {words}"));
     let role = match (passed, run.is_settled()) {
         (1.., _) => Role::Pass,
         (0, true) if has_tests && failed > 0 => Role::Fail,
         (0, true) if has_tests => Role::Warn,
         _ => Role::Working,
     };
-    (!parts.is_empty()).then(|| (parts.join(", "), role))
+    (!parts.is_empty()).then(|| (parts.join(", ") + &closest, role))
 }
 
 /// Everything in one line, when there is no more than that.

@@ -16,6 +16,7 @@ use crate::tui::app::calls::tests::{called, one_broken};
 use crate::tui::app::fixture::{PROMPT, Session, body};
 use crate::tui::app::palette::What;
 use crate::tui::app::{Loading, Msg, palette_tests, picker, tokens};
+use crate::tui::layout::Arrangement;
 use crate::tui::theme::Depth;
 use crate::tui::view::badge;
 
@@ -191,6 +192,26 @@ fn each_candidate_is_counted_once() {
 }
 
 #[test]
+fn reasons_come_before_figures_where_there_is_little_room() {
+    let mut session = Session::tested(9);
+    session.key("g");
+    (0..8).for_each(|candidate| drop(session.finish(candidate, &body(candidate))));
+    session.tokens(8, "    return");
+    for candidate in 0..8 {
+        let why =
+            format!("rolling_max([{candidate}, 3, 2]) gave [1, 3, 2], expected [1, 3, {candidate}] (test_stats.py)");
+        session.verdict(candidate, if candidate == 7 { Status::Passed } else { Status::Failed }, &why);
+    }
+    session.key("1");
+    session.state.arrangement = Arrangement::List;
+    let shown = scene(&mut session, 80, 24);
+    let row = |name: &str| shown.lines().find(|line| line.get(1..2) == Some(name)).unwrap_or(&shown).to_owned();
+    assert!(row("B").ends_with("expected [1, 3, 1] (test_stats.py)"), "{shown}");
+    assert!(row("I").contains(" lp -0."), "it has no reason yet: {shown}");
+    assert!(row("H").contains("PASS  PICK ") && row("H").contains(" lp -0."), "there is room: {shown}");
+}
+
+#[test]
 fn those_that_passed_agree_among_themselves() {
     let agreement = called().state.agreement().cloned().unwrap();
     let mut session = Session::tested(3);
@@ -202,7 +223,7 @@ fn those_that_passed_agree_among_themselves() {
         let marks = badge::marks(&session.state, candidate).into_iter();
         marks.map(|mark| mark.text).filter(|text| text.contains("agree") || text == "alone").collect()
     };
-    assert_eq!([0, 1, 2].map(|c| words(&session, c).join("")), ["2 of 3 agree", "2 of 3 agree", "alone"]);
+    assert_eq!([0, 1, 2].map(|c| words(&session, c).join("")), ["A B agree", "A B agree", "alone"]);
     for (candidate, status) in [(0, Status::Passed), (1, Status::Failed), (2, Status::Passed)] {
         session.verdict(candidate, status, "rolling_max([1]) gave 2");
     }
