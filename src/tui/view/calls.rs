@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
 
+use super::cut::{answers_in, apart, call, shown};
 use super::{Look, put, rule};
 use crate::agreement::{Agreement, Answer};
 use crate::job::label;
@@ -17,8 +18,6 @@ use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
 
-/// Fewest columns of an answer in the row of its call: with fewer it says nothing.
-const LEAST: usize = 4;
 /// Rows of the selected call that it gets before the table has all its rows.
 const FEW: usize = 3;
 /// In fewer rows than this the selected call and its answers matter more than the table.
@@ -40,23 +39,25 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let calls = if inputs == 1 { "1 call".to_owned() } else { format!("{inputs} calls") };
     let running = run.comparing().into_iter().map(label).collect::<Vec<_>>().join(" ");
     let words = match agreeing {
-        Some(agreeing) if running.is_empty() => format!(" calls: {} ", agreeing.words()),
+        Some(agreeing) if running.is_empty() => {
+            format!(" calls: {} ", run.tie().unwrap_or_else(|| agreeing.words()))
+        }
         Some(agreeing) if agreeing.tells() => format!(" calls: {}, {running} still running ", agreeing.words()),
         None if running.is_empty() => " calls ".to_owned(),
         _ => format!(" calls: {running} still running "),
     };
     let shown = agreeing.unwrap_or(agreement);
+    // Rows show what all do, also those that did not pass.
+    let all = agreement.differing().len();
     let right = match shown.differing().len() {
         0 if !shown.tells() => format!(" {calls} "),
         0 if agreement.candidates() < 2 => format!(" {calls} "),
-        // Rows may show more: what those that did not pass do.
-        0 if shown.is_one() && shown.witnesses().len() < agreement.witnesses().len() => {
-            format!(" {calls}, those that passed do the same ")
-        }
+        0 if shown.is_one() && all > 0 => format!(" {calls}, they differ on {all}, those that passed on none "),
         0 if shown.constant().is_some() => format!(" {calls} with one result, which tells little "),
         0 if shown.is_one() => format!(" {calls}, all do the same "),
         0 => format!(" {calls}, no results differ "),
-        differing => format!(" {calls}, they differ on {differing} "),
+        passed if passed < all => format!(" {calls}, they differ on {all}, those that passed on {passed} "),
+        _ => format!(" {calls}, they differ on {all} "),
     };
     rule(buf, area, area.y, look, (&words, look.style(Role::Title)), (&right, look.style(Role::Muted)));
     table.draw(buf, above);
@@ -121,9 +122,10 @@ impl<'a> Table<'a> {
         answers_in(answers, self.room.saturating_sub(self.widest + 2))
     }
 
-    /// Columns of a call with these words behind it: without any it has all the room.
+    /// Columns of a call with these words behind it: all that they leave.
     fn most(&self, behind: &str) -> usize {
-        if behind.is_empty() { self.room } else { self.widest }
+        let taken = if behind.is_empty() { 0 } else { text::width(behind) + 2 };
+        self.widest.max(self.room.saturating_sub(taken)).min(self.room)
     }
 
     /// The row does not show its whole call.
@@ -145,11 +147,9 @@ impl<'a> Table<'a> {
         }
         let height = usize::from(area.height.saturating_sub(1));
         let top = (self.selected + 1).saturating_sub(height);
-        let cut = apart(&self.calls, self.widest, |call| call.find('(').map_or(0, |at| at + 1));
         for (y, (row, &input)) in (area.y + 1..area.bottom()).zip(self.all.iter().enumerate().skip(top)) {
             let is_selected = row == self.selected;
-            let call = self.agreement.inputs[input].text();
-            let is_checked = state.checks.iter().any(|check| check.call == call);
+            let is_checked = state.checks.iter().any(|check| check.call == self.agreement.inputs[input].text());
             let mark = match (is_selected, is_checked) {
                 (true, _) => ">",
                 (false, true) => "=",
@@ -158,11 +158,11 @@ impl<'a> Table<'a> {
             let role = if is_checked { Role::Pick } else { Role::Hint };
             let style = look.style(role).add_modifier(if is_selected { Modifier::REVERSED } else { Modifier::empty() });
             let answers = self.run.answers(input);
-            // From one column on in all rows that have any.
             let behind = self.behind(&answers);
-            let (call, widest) = (text::fit(&cut[row], self.most(&behind)), self.widest);
-            put(buf, area, area.x, y, &format!("{mark} {call:<widest$}"), style);
-            put(buf, area, area.x + widest as u16 + 4, y, &behind, look.style(Role::Muted));
+            let (call, widest) = (call(&self.calls, row, self.most(&behind)), self.widest);
+            // From one column on in all rows that have any, but for calls that need the columns.
+            let x = put(buf, area, area.x, y, &format!("{mark} {call:<widest$}"), style);
+            put(buf, area, x + 2, y, &behind, look.style(Role::Muted));
             self.numbers(buf, Rect { x: left, y, width: self.columns as u16, height: 1 }, &answers);
         }
     }
@@ -292,7 +292,7 @@ impl<'a> Detail<'a> {
         if let Some((missing, row)) = self.missing().and_then(|missing| Some((missing, rows.next()?))) {
             answer(buf, row, look, ("✓ =", &missing.right.shown, "no candidate"), Role::Pick);
         }
-        let texts = apart(&shown(&self.answers), usize::from(area.width / 2), |_| 0);
+        let texts = apart(&shown(&self.answers), usize::from(area.width / 2));
         for ((at, one), row) in self.answers.iter().enumerate().take(NUMBERED).zip(rows.by_ref()) {
             let names = one.candidates.iter().map(|&c| label(c)).collect::<Vec<_>>().join(" ");
             let (mark, role) = match (check, self.is_right[at]) {
@@ -308,62 +308,6 @@ impl<'a> Detail<'a> {
             put(buf, row, row.x, row.y, &more, look.style(Role::Muted));
         }
     }
-}
-
-fn shown(answers: &[Answer]) -> Vec<String> {
-    answers.iter().map(|answer| text::one_line(&answer.shown)).collect()
-}
-
-/// The texts, and where some are longer and the same in so many columns, those without what lies before their
-/// first difference. `head` tells how many bytes stay at the beginning.
-fn apart(texts: &[String], columns: usize, head: impl Fn(&str) -> usize) -> Vec<String> {
-    let all: Vec<Vec<char>> = texts.iter().map(|text| text.chars().collect()).collect();
-    let one = |(at, own): (usize, &Vec<char>)| {
-        let same = |other: &Vec<char>| own.iter().zip(other).take_while(|(a, b)| a == b).count();
-        let others = all.iter().enumerate().filter(|(other, text)| *other != at && *text != own);
-        let most = others.map(|(_, other)| same(other)).max().unwrap_or(0);
-        let kept = texts[at][..head(&texts[at])].chars().count().min(columns / 2);
-        // Some of what they share stays, to be recognised by.
-        let from = if most + 8 < columns || text::width(&texts[at]) <= columns {
-            0
-        } else {
-            most.saturating_sub(12usize.saturating_sub(kept).max(4)).max(kept)
-        };
-        if from <= kept {
-            return texts[at].clone();
-        }
-        format!("{}…{}", own[..kept].iter().collect::<String>(), own[from..].iter().collect::<String>())
-    };
-    all.iter().enumerate().map(one).collect()
-}
-
-/// `1: 0  2: ValueError`, the long ones cut where all do not fit; empty where that leaves too little of them.
-fn answers_in(answers: &[Answer], columns: usize) -> String {
-    let texts = shown(answers);
-    let within = |most: usize| {
-        let texts = apart(&texts, most, |_| 0);
-        let words = texts.iter().take(NUMBERED).map(|words| text::fit(words, most));
-        (1..).zip(words).map(|(number, words)| format!("{number}: {words}")).collect::<Vec<_>>().join("  ")
-    };
-    let all = within(columns);
-    if text::width(&all) <= columns {
-        return all;
-    }
-    let share = (columns / answers.len().max(1)).saturating_sub(5);
-    if share < LEAST {
-        return String::new();
-    }
-    // Short ones leave the others more than their share.
-    let (mut fits, mut over) = (share, columns);
-    while over - fits > 1 {
-        let most = fits.midpoint(over);
-        if text::width(&within(most)) <= columns {
-            fits = most;
-        } else {
-            over = most;
-        }
-    }
-    text::fit(&within(fits), columns)
 }
 
 /// A row with an answer, and at its right the candidates that give it.
@@ -419,7 +363,7 @@ mod tests {
         let mut session = answered([1, 1, 2, 3, 1, 4, 5, 6]);
         let shown = table(&mut session, 80, 24);
         let row = shown.iter().position(|line| line.starts_with("> eight([100, 200,")).unwrap();
-        assert!(shown[row].contains(", 900, 1000, 11…") && shown[row].ends_with(" 1 1 2 3 1 4 5 6"), "{}", shown[row]);
+        assert!(shown[row].contains(", 900, 1000, 1…)") && shown[row].ends_with(" 1 1 2 3 1 4 5 6"), "{}", shown[row]);
         assert!(!shown[row].contains(':'), "no answer fits into it: {}", shown[row]);
         // In full above its answers.
         let asked = shown.iter().position(|line| line.contains("which is right?")).unwrap();
@@ -431,20 +375,19 @@ mod tests {
     }
 
     #[test]
-    fn calls_keep_their_beginnings_and_answers_use_the_room() {
-        let calls = ["formatPrice(100, -1)", "formatPrice(100, -2)"].map(str::to_owned);
-        let head = |call: &str| call.find('(').map_or(0, |at| at + 1);
-        assert_eq!(apart(&calls, 20, head), calls, "they fit");
-        let long = ["formatPrice([1, 2, 3, 4, 5, 6, 7, 8], -1)", "formatPrice([1, 2, 3, 4, 5, 6, 7, 8], -2)"];
-        let cut = apart(&long.map(str::to_owned), 30, head);
-        assert_eq!(cut, ["formatPrice(…], -1)", "formatPrice(…], -2)"]);
-        let answer = |shown: &str| Answer { shown: shown.to_owned(), candidates: vec![0], votes: 1, is_told: true };
-        let answers = [answer("SyntaxError: Identifier 'step' has been declared"), answer("[ 0, 1 ]"), answer("0")];
-        let row = answers_in(&answers, 60);
-        assert!(
-            row.starts_with("1: SyntaxError: Identifier 'step' has") && row.ends_with("…  2: [ 0, 1 ]  3: 0"),
-            "{row}"
-        );
+    fn a_long_call_has_the_columns_that_its_answers_leave() {
+        let inputs = [arguments(), "[7]".to_owned()];
+        let inputs: Vec<Input> =
+            inputs.map(|arguments| Input { callee: "eight".to_owned(), arguments, ..Input::default() }).into();
+        let long = "a text that is longer than half of the row, so that calls get the other half";
+        let witness =
+            |c: usize, values: [&str; 2]| Witness { members: vec![c], votes: 1, observed: values.map(returns).into() };
+        let all = vec![witness(0, ["1", "2"]), witness(1, ["3", long])];
+        let mut session = called_as(&[body(0), body(1)], Agreement::of(inputs.into(), all));
+        session.key("b");
+        let shown = table(&mut session, 80, 24);
+        let row = shown.iter().find(|line| line.contains("eight([100")).unwrap();
+        assert!(row.contains("…)  1: 1  2: 3 ") && !row.contains("    "), "{row}");
     }
 
     #[test]
@@ -480,7 +423,10 @@ mod tests {
         for (candidate, status) in [(0, Status::Passed), (1, Status::Passed), (2, Status::Failed)] {
             session.verdict(candidate, status, "");
         }
-        assert!(title(&mut session).contains("those that passed do the same"), "others differ in the rows");
+        assert!(
+            title(&mut session).contains("3 calls, they differ on 1, those that passed on none"),
+            "others differ in the rows"
+        );
         let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), ..Input::default() };
         let late = Observed { effect: Effect::Late, ..returns("late") };
         let witness = |c, observed: [Observed; 2]| Witness { members: vec![c], votes: 1, observed: observed.into() };
@@ -508,21 +454,11 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_differ_at_their_end_are_told_apart() {
-        let long = |end: &str| format!("[{}{end}]", "1, ".repeat(40));
-        let texts = apart(&[long("2"), long("3")], 40, |_| 0);
-        assert!(texts[0].starts_with("…1, 1, ") && texts[0].ends_with("2]") && texts[0].len() < 40, "{texts:?}");
-        assert!(texts[1].ends_with("3]") && texts[0] != texts[1]);
-        assert_eq!(apart(&["12".to_owned(), "13".to_owned()], 40, |_| 0), ["12", "13"]);
-        assert_eq!(apart(&[long("2"), long("2")], 40, |_| 0)[0], long("2"), "they are the same");
-    }
-
-    #[test]
     fn few_answers_stand_behind_their_call() {
         let mut session = answered([1, 1, 2, 1, 1, 1, 1, 1]);
         let shown = table(&mut session, 80, 24);
         let row = shown.iter().find(|line| line.starts_with("> eight([100, 200,")).unwrap();
-        assert!(row.contains("…  1: [1, 1]  2: [2, 2] "), "{row}");
+        assert!(row.contains("…)  1: [1, 1]  2: [2, 2] "), "{row}");
         assert!(shown.iter().any(|line| line.ends_with("2900, 3000])")), "its end is below: {shown:?}");
         // One that its row holds is not said twice.
         let mut session = called();

@@ -7,6 +7,7 @@ mod calls;
 mod choices;
 mod code;
 mod confidence;
+mod cut;
 mod diff;
 mod footer;
 mod help;
