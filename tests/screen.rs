@@ -611,7 +611,7 @@ fn the_first_start_asks_for_a_model_and_one_key_gives_the_demo() {
     assert!(!file.exists(), "nothing is kept unless it is asked for");
     let mut pty = Pty::start(unset(home.path(), &[]), 80, 24);
     pty.sees("[ ] keep it in");
-    pty.press("\t");
+    pty.press("\x13");
     pty.sees("[x] keep it in");
     pty.press("1");
     pty.sees("Enter generate");
