@@ -135,7 +135,7 @@ fn each_place_names_enter_and_the_way_out() {
     let mut editing = Session::tested(4);
     editing.key("i");
     let before = footer(&mut editing);
-    for key in ["x", "enter", "x"] {
+    for key in ["up", "enter", "x"] {
         editing.key(key);
         assert_eq!((footer(&mut editing), editing.state.run.is_none()), (before.clone(), true), "{key}");
     }
