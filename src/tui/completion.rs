@@ -62,12 +62,16 @@ fn whole(name: &str) -> &str {
     }
 }
 
+fn is_gguf(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("gguf"))
+}
+
 /// Why a folder names no model, if it holds several GGUF files: a sentence with their names. Pure.
 pub fn several(folder: &str, names: &[String]) -> Option<String> {
     if names.iter().any(|name| name == "config.json") {
         return None;
     }
-    let files: Vec<&String> = names.iter().filter(|name| name.ends_with(".gguf")).collect();
+    let files: Vec<&String> = names.iter().filter(|name| is_gguf(name)).collect();
     let models: BTreeSet<&str> = files.iter().map(|name| whole(name)).collect();
     if models.len() < 2 {
         return None;

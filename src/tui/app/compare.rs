@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn far_from_changes_lines_are_counted() {
-        let old: String = (0..20).map(|n| format!("{n}\n")).collect();
+        let old: String = (0..20).map(|n| n.to_string() + "\n").collect();
         let new = old.replace("\n3\n", "\nx\n").replace("\n18\n", "\ny\n");
         let near = compare(&old, &new).around(2);
         let shown: Vec<&str> = near.lines.iter().map(|line| line.text.as_str()).collect();

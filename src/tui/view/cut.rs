@@ -39,7 +39,6 @@ fn parts(call: &str) -> Option<(&str, Vec<&str>, &str)> {
             (Some(_), _) if std::mem::take(&mut escaped) => {}
             (Some(_), '\\') => escaped = true,
             (Some(mark), c) if c == mark => quote = None,
-            (Some(_), _) => {}
             (None, '"' | '\'' | '`') => quote = Some(c),
             (None, '(' | '[' | '{') => depth += 1,
             (None, ')') if depth == 0 => {
@@ -51,7 +50,7 @@ fn parts(call: &str) -> Option<(&str, Vec<&str>, &str)> {
                 arguments.push(call[from..at].trim());
                 from = at + 1;
             }
-            (None, _) => {}
+            _ => {}
         }
     }
     None

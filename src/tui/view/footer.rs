@@ -17,7 +17,7 @@ use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
 
-/// What Enter does in a prompt of several lines.
+/// Word for Enter in a prompt of several lines.
 const IN_CODE: &str = "new line, on an empty last line generate";
 /// Most hints beside those that stay.
 const MOST: usize = 6;
