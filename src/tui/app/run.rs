@@ -377,7 +377,8 @@ impl Run {
     }
 
     /// The inputs that the table of calls shows: first those that the user typed, the one that tells the
-    /// largest groups apart, those on which candidates that count differ, then those on which others do, else all.
+    /// largest groups apart, those on which candidates that count differ, then those on which others do, else
+    /// all.
     pub fn called_on(&self) -> Vec<usize> {
         let all = self.called_apart();
         let Some(agreement) = self.agreement.as_ref().filter(|_| !self.own_calls.0.is_empty()) else { return all };
