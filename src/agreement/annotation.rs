@@ -4,6 +4,7 @@ use super::defaults;
 use super::kind::{Kind, PROMISE, Parameter, Way};
 use super::library;
 use super::links;
+use super::stubs;
 use super::value::{Value, literal, parts};
 use crate::code::{Declarations, Declared};
 use crate::language::Language;
@@ -63,7 +64,8 @@ impl<'a> Types<'a> {
                     _ => false,
                 };
                 let link = if is_open { links::held(&one.name, || types.class(name, head)) } else { None };
-                let of_name = |kind| if kind == Kind::Unknown { Kind::of_name(&one.name) } else { kind };
+                let by_name = || stubs::named(&one.name).unwrap_or_else(|| Kind::of_name(&one.name));
+                let of_name = |kind| if kind == Kind::Unknown { by_name() } else { kind };
                 Parameter { kind: link.unwrap_or_else(|| of_name(one.kind)), ..one }
             };
             Kind::New(types.maker(name), types.parameters(head, 1).into_iter().map(one).collect())

@@ -16,6 +16,7 @@ use super::names::with_forms;
 use super::nesting::Nesting;
 use super::pairs::{are_intervals, rising};
 use super::returned;
+use super::stubs;
 use super::uses::Uses;
 use super::value::{self, Argument, written};
 use super::words::Words;
@@ -146,6 +147,9 @@ impl Known<'_> {
         };
         let object = |fields: &[String]| links::object(self.file.0, self.file.1, fields);
         let is_open = parameter.kind == Kind::Unknown;
+        if is_open && let Some(kind) = stubs::in_place(&parameter.name, &self.uses) {
+            return Parameter { kind, ..parameter };
+        }
         let shown = if is_open { self.uses.kind(&parameter.name, &of_name, &object) } else { None };
         let is_guessed = is_open && shown.as_ref().is_none_or(|kind| *kind == Kind::Text);
         let kind = if is_open { shown.unwrap_or(of_name) } else { parameter.kind };

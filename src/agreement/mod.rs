@@ -5,9 +5,9 @@
 //! - Inputs (`inputs`): calls of the function in its documentation, in tests and in the code around it, with
 //!   changed values (`mutation`), and typical values by annotation (`annotation`, `library`), default
 //!   (`defaults`), name (`named`, `names`) and use (`described`, `uses`, `elements`), one inside of the other
-//!   (`nesting`, `links`), pairs of numbers (`pairs`), with files made for the call (`files`), values that
-//!   documentation speaks of (`words`) and that candidates compare with (`literals`). A function that is
-//!   returned is called in turn (`returned`). The same each time.
+//!   (`nesting`, `links`), pairs of numbers (`pairs`), with files made for the call (`files`), objects that
+//!   stand for others (`stubs`), values that documentation speaks of (`words`) and that candidates compare with
+//!   (`literals`). A function that is returned is called in turn (`returned`). The same each time.
 //! - Calls run in the sandbox, a process for each distinct candidate (`trial::Runner::observe`). What is
 //!   compared is the result with changed arguments and files, or the type of the error.
 //! - Votes (`vote`): for each input a candidate gets the number of candidates that do the same there. Equal
@@ -38,6 +38,7 @@ mod nesting;
 mod pairs;
 mod returned;
 mod stated;
+mod stubs;
 mod typed;
 mod uses;
 mod value;

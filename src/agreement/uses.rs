@@ -76,6 +76,11 @@ impl Uses {
         self.give(name, Given::Folder) || self.do_most(|body| calls_method(body, name, OF_FOLDERS))
     }
 
+    /// Returns true if most bodies read something of what has this name.
+    pub fn read_of(&self, name: &str) -> bool {
+        self.do_most(|body| reads_of(body, name))
+    }
+
     /// The names of columns that a file of rows needs to have.
     pub fn columns(&self) -> &[String] {
         if self.read_rows() { &self.columns } else { &[] }
@@ -189,6 +194,11 @@ impl Uses {
         all.sort();
         all
     }
+}
+
+/// Returns true if something is read of what has this name: `client.get(`, `req?.user`.
+fn reads_of(all: &[Word], name: &str) -> bool {
+    places(all, name).any(|at| is(all, at + 1, '.') || is(all, at + 1, '?') && is(all, at + 2, '.'))
 }
 
 fn is(all: &[Word], at: usize, mark: char) -> bool {

@@ -252,6 +252,8 @@ fn an_object_that_nobody_knows_says_what_was_asked_of_it() {
     assert!(
         with("    while client.next():\n        pass\n    return [one.id for one in client.all()]\n").starts_with("[]")
     );
+    let nothing = calls(&runner, "def f(client):\n    return client.get(1)\n", &["a_stub(\"client\", 0)"]);
+    assert_eq!(nothing[0].key, "None | calls what it is given with: client.get(1)");
     let loops = with("    with client.open() as file:\n        return sorted(file, key=lambda one: one.id + 1 > 2)\n");
     assert!(loops.contains("client.open()[0]"), "{loops}");
     let awaits = "import asyncio\n\nasync def f(client, id):\n    async with client.get(id) as reply:\n        return await reply.text()\n";

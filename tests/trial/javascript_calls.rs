@@ -108,7 +108,8 @@ fn timers_come_in_turn_and_calls_of_callbacks_count() {
 fn an_object_that_nobody_knows_says_what_was_asked_of_it() {
     let program = "export function f(req, res, next) {\n  if (!req.user) return res.status(401).json({ error: 'a' });\n  res.locals.user = req.user.id;\n  next();\n}\n\
         export async function g(client, id) {\n  const reply = await client.get(`/users/${id}`);\n  return (await reply.json()).items.map((one) => one.id);\n}\n\
-        export function h(db) {\n  const found = [];\n  for (const row of db.all('select')) found.push(row.name);\n  return found;\n}\n";
+        export function h(db) {\n  const found = [];\n  for (const row of db.all('select')) found.push(row.name);\n  return found;\n}\n\
+        export function k(repo) {\n  return repo.find(1);\n}\n";
     let (req, res) = ("{ user: null }", "a_stub('res')");
     expect(
         "a.mjs",
@@ -126,6 +127,8 @@ fn an_object_that_nobody_knows_says_what_was_asked_of_it() {
                 "g(a_stub('client'), 7)",
                 "client.get(\"/users/7\").json().items.map(function) | calls what it is given with: client.get(\"/users/7\"), client.get(\"/users/7\").json(), client.get(\"/users/7\").json().items.map(function)",
             ),
+            ("k(a_stub('repo', 0))", "null | calls what it is given with: repo.find(1)"),
+            ("k(a_stub('repo'))", "repo.find(1) | calls what it is given with: repo.find(1)"),
             (
                 "h(a_stub('db'))",
                 "[db.all(\"select\")[0].name, db.all(\"select\")[1].name] | calls what it is given with: db.all(\"select\")",

@@ -143,13 +143,15 @@
   // Stands for an object that does what nobody knows: a client, a response. What is asked of it shows, and what it
   // gives is another one, which says where it comes from. After some calls it has no elements, so that loops end.
   const stubs = new WeakMap();
-  const stub = (said) => {
-    const next = (more) => stub(said + more);
+  const resolved = OwnPromise.resolve.bind(OwnPromise);
+  const stub = (said, gives = true, isSettled = false) => {
+    const next = (more) => stub(said + more, gives);
     const elements = () => (called.length < MOST_ASKED ? [next('[0]'), next('[1]')] : []);
     const made = new Proxy(function () {}, {
       get: (_, name) => {
         if (name === Symbol.toPrimitive) return () => said;
         if (name === Symbol.iterator) return () => elements()[Symbol.iterator]();
+        if (name === 'then' && !isSettled) return (...both) => apply(then, resolved(stub(said, gives, true)), both);
         if (name === 'then' || name === 'toJSON' || typeof name === 'symbol') return undefined;
         if (name === 'length' || name === 'size') return elements().length;
         if (name === 'toString') return () => said;
@@ -165,7 +167,7 @@
         const list = short(values, true);
         const call = `${said}(${apply(slice, list, [1, list.length - 1])})`;
         called[called.length] = call;
-        return stub(call);
+        return gives ? stub(call) : null;
       },
     });
     stubs.set(made, said);
@@ -229,7 +231,7 @@
       callbacks.add(callback);
       return callback;
     },
-    a_stub: stub,
+    a_stub: (name, gives) => stub(name, gives),
     a_file: (name, text) => {
       fs.writeFileSync(name, text);
       made[name] = text;

@@ -232,13 +232,13 @@ class Stub:
     """Stands for an object that does what nobody knows: a client, a connection. What is asked of it shows, and what
     it gives is another one, which says where it comes from. After some calls it says no, so that loops end."""
 
-    def __init__(self, said):
-        self.__dict__["said"] = said
+    def __init__(self, said, gives=True):
+        self.__dict__.update(said=said, gives=gives)
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return Stub("%s.%s" % (self.said, name))
+        return Stub("%s.%s" % (self.said, name), self.gives)
 
     def __setattr__(self, name, value):
         called.append("%s.%s = %s" % (self.said, name, form_of_argument(value)))
@@ -249,7 +249,7 @@ class Stub:
         if len(called) >= MOST_ITEMS:
             raise Late()
         called.append(said)
-        return Stub(said)
+        return Stub(said) if self.gives else None
 
     def __getitem__(self, key):
         return Stub("%s[%s]" % (self.said, form_of_argument(key)))
@@ -328,8 +328,9 @@ def number_of(value):
     return crc32(repr(value).encode("utf-8", "replace")) % 10
 
 
-def a_stub(name):
-    return Stub(name)
+def a_stub(name, gives=True):
+    """An object of this name. If it gives nothing, its calls return None."""
+    return Stub(name, gives)
 
 
 def note(told, values, named):
