@@ -158,13 +158,17 @@ pub fn normalise(language: Language, text: &str) -> String {
 
 /// `text` with its comments and strings blanked, byte for byte, so that only code is left.
 pub fn blanked(language: Language, text: &str) -> String {
-    let Some(lexicon) = rules::of(language).lexicon else {
-        let is_said = |kind| matches!(kind, python::lex::Kind::Str | python::lex::Kind::Comment);
-        let tokens = python::lex::Tokens::new(text, 0).filter(|token| is_said(token.kind));
-        return with_blanks(text, tokens.map(|token| token.start..token.end));
-    };
-    let tokens = Tokens::new(lexicon, text).filter(|token| matches!(token.kind, Kind::Str | Kind::Comment));
-    with_blanks(text, tokens.map(|token| token.start..token.end))
+    with_blanks(text, spans(language, text, true).into_iter())
+}
+
+/// The places of strings in a text, and of comments if they are wanted.
+fn spans(language: Language, text: &str, with_comments: bool) -> Vec<Range<usize>> {
+    if let Some(lexicon) = rules::of(language).lexicon {
+        let is_it = |kind| kind == Kind::Str || with_comments && kind == Kind::Comment;
+        return Tokens::new(lexicon, text).filter(|token| is_it(token.kind)).map(|t| t.start..t.end).collect();
+    }
+    let is_it = |kind| kind == python::lex::Kind::Str || with_comments && kind == python::lex::Kind::Comment;
+    python::lex::Tokens::new(text, 0).filter(|token| is_it(token.kind)).map(|t| t.start..t.end).collect()
 }
 
 /// `text` without the blanks of lines that have nothing else, unless these are part of a string.
@@ -173,16 +177,7 @@ fn with_empty_lines(language: Language, text: &str) -> String {
     if !text.split_inclusive('\n').any(is_blank) {
         return text.to_owned();
     }
-    let strings: Vec<Range<usize>> = match rules::of(language).lexicon {
-        Some(lexicon) => {
-            let strings = Tokens::new(lexicon, text).filter(|token| token.kind == Kind::Str);
-            strings.map(|token| token.start..token.end).collect()
-        }
-        None => {
-            let strings = python::lex::Tokens::new(text, 0).filter(|token| token.kind == python::lex::Kind::Str);
-            strings.map(|token| token.start..token.end).collect()
-        }
-    };
+    let strings = spans(language, text, false);
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for line in text.split_inclusive('\n') {

@@ -265,7 +265,9 @@ pub fn observe_trial(
         let told = language.observe(at, &other, &project, &inputs[..1])?;
         let why = trial.in_own_lines(&why);
         if unloaded(&told).is_some_and(|told| other.in_own_lines(&told) == why) {
-            all.iter_mut().for_each(|one| one.shown = format!("{AROUND}{why}"));
+            for one in &mut all {
+                one.shown = format!("{AROUND}{why}");
+            }
         }
     }
     Ok(all)

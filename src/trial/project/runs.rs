@@ -162,10 +162,8 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
     fn evidence(&self) -> Result<Result<(Evidence, Limits), Option<String>>, TrialError> {
         let Self { project, programs, .. } = self;
         // Further tests that pass need no run without the candidate.
-        let first = match self.bounds.confirms && !project.is_suite() {
-            true => Some(self.try_candidate(&Baseline::default())?),
-            false => None,
-        };
+        let is_further = self.bounds.confirms && !project.is_suite();
+        let first = if is_further { Some(self.try_candidate(&Baseline::default())?) } else { None };
         let first = match first {
             Some(tried) if tried.passes() => return Ok(Ok(self.told_of(tried, &Baseline::default()))),
             first => first,
