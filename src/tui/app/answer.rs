@@ -37,16 +37,19 @@ pub fn open(state: &mut State) {
     state.answering = Some(Answering { call: Some(call), text, error: None });
 }
 
-/// Opens the line with the beginning of a call.
+/// Why nothing new is called of a run that is over.
+fn why_over(state: &State) -> Option<String> {
+    let again = state.key_name(Context::Panes, Action::Regenerate);
+    let why = || format!("this run is over, so nothing of it is called; {again} writes candidates anew");
+    state.past.is_over().then(why)
+}
+
+/// Opens the line with the beginning of a call. It opens where nothing is called, too: what is typed there is no
+/// command.
 pub fn open_call(state: &mut State) {
-    if state.past.is_over() {
-        let again = state.key_name(Context::Panes, Action::Regenerate);
-        state.say(format!("this run is over, so nothing of it is called; {again} writes candidates anew"));
-        return;
-    }
     let Some((agreement, input)) = state.agreement().zip(state.selected_call()) else { return };
     let text = Draft::new(&format!("{}(", one_line(&agreement.inputs[input].callee)));
-    state.answering = Some(Answering { call: None, text, error: None });
+    state.answering = Some(Answering { call: None, text, error: why_over(state) });
 }
 
 /// A key that means nothing else edits the line.
@@ -92,9 +95,13 @@ pub fn take(state: &mut State) -> Vec<Effect> {
 fn asked(state: &mut State, text: &str) -> Result<Vec<Effect>, String> {
     let target = state.job.target().ok_or("there is no function to call")?;
     let input = typed_call(target, text)?;
+    let over = why_over(state);
     let Some(run) = &mut state.run else { return Ok(Vec::new()) };
     let call = input.text();
     let is_known = run.agreement.as_ref().is_some_and(|all| all.inputs.iter().any(|input| input.text() == call));
+    if let Some(over) = over.filter(|_| !is_known) {
+        return Err(over);
+    }
     run.own_calls.0.retain(|own| *own != call);
     run.own_calls = ([vec![call], std::mem::take(&mut run.own_calls.0)].concat(), !is_known);
     if is_known {

@@ -286,6 +286,15 @@ fn a_kept_run_has_its_table_of_calls_and_is_judged_by_an_answer() {
     assert_eq!(said(&session), "none is wrong");
     assert_eq!(session.key("w"), []);
     assert!(said(&session).contains("this run is over"), "{}", said(&session));
+    // A line for a call opens all the same: its keys, and Enter, are no commands.
+    session.key("+");
+    let error = |session: &Session| session.state.answering.as_ref().and_then(|line| line.error.clone());
+    assert!(error(&session).is_some_and(|error| error.contains("this run is over")));
+    for key in ["9", ")", "enter"] {
+        assert_eq!(session.key(key), []);
+    }
+    assert!(error(&session).is_some_and(|error| error.contains("this run is over")), "{:?}", session.state.answering);
+    session.key("esc");
     session.key("esc");
     assert!(screen(&session).contains("RIGHT ANSWER"));
 }
