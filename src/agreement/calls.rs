@@ -82,7 +82,8 @@ impl Called {
         all
     }
 
-    /// A call from the first byte to the last, and calls of what it returns: `f(1)(2)`, or `g = f(1)`, then `g(2)`.
+    /// A call from the first byte to the last, and calls of the function that it returns: `f(1)(2)`, or
+    /// `g = f(1)`, then `g(2)`.
     fn add_with_returned(&self, mut call: Call, text: &str, (at, mut end): (usize, usize), all: &mut Vec<Call>) {
         while text[end..].starts_with('(')
             && let Some((next, after)) = self.given(text, end)
@@ -112,7 +113,7 @@ impl Called {
                 continue;
             }
             let Some((arguments, end)) = self.given(after, open) else { continue };
-            // What it keeps from one call may change the next.
+            // It may keep something from one call that changes the next.
             let is_first = all.last().is_none_or(|last| last.callee != callee);
             let result = self.result(&after[end..]).filter(|_| is_first);
             all.push(Call { callee: callee.clone(), arguments, result, level });

@@ -102,7 +102,7 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
     Ok(all.all)
 }
 
-/// What tells the kinds of parameters.
+/// Everything that tells the kinds of parameters.
 struct Known<'a> {
     /// The head of the function, and its name.
     function: (&'a str, &'a str),
@@ -118,8 +118,8 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Tells the kinds of the parameters of the function, or of one that it returns: `level` 1, or 2 if that one
-    /// returns it.
+    /// Tells the kinds of the parameters of the function, or of one that it returns: `level` 1, or 2 if that
+    /// one returns it.
     fn tell(&self, parameters: &mut [Parameter], level: usize) {
         let is_only = parameters.len() == 1;
         for (at, parameter) in parameters.iter_mut().enumerate() {
@@ -168,8 +168,8 @@ impl Known<'_> {
     }
 }
 
-/// Further inputs beside `inputs`, where these bodies compare with more than the known ones do, or more of them
-/// return functions.
+/// Further inputs beside `inputs`, where these bodies compare with more than the known ones do, or more of
+/// them return functions.
 pub fn more_inputs(
     target: &Target,
     tests: &[String],

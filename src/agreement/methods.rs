@@ -61,8 +61,8 @@ pub fn earlier(called: &Called, parameters: &[Parameter], others: &[Method], num
     }
 }
 
-/// Call `number`, if it is one of another method after the function: twice, with what the function is given where
-/// both take the same. `callee` names the function on its object.
+/// Call `number`, if it is one of another method after the function: twice, with the values that the function
+/// is given where both take the same. `callee` names the function on its object.
 pub fn later(
     called: &Called,
     (callee, parameters): (&str, &[Parameter]),

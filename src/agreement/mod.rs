@@ -6,8 +6,8 @@
 //!   changed values (`mutation`), and typical values by annotation (`annotation`, `library`), default
 //!   (`defaults`), name (`named`, `names`) and use (`described`, `uses`, `elements`), one inside of the other
 //!   (`nesting`, `links`), pairs of numbers (`pairs`), with files made for the call (`files`), objects that
-//!   stand for others (`stubs`), values that documentation speaks of (`words`) and that candidates compare with
-//!   (`literals`). A function that is returned is called in turn (`returned`). The same each time.
+//!   stand for others (`stubs`), values that documentation speaks of (`words`) and that candidates compare
+//!   with (`literals`). A function that is returned is called in turn (`returned`). The same each time.
 //! - Calls run in the sandbox, a process for each distinct candidate (`trial::Runner::observe`). What is
 //!   compared is the result with changed arguments and files, or the type of the error.
 //! - Votes (`vote`): for each input a candidate gets the number of candidates that do the same there. Equal

@@ -35,8 +35,8 @@ pub fn with_showing(parameters: Vec<Parameter>) -> Vec<Parameter> {
     parameters.into_iter().map(one).collect()
 }
 
-/// Calls of what the calls `outer` return, with arguments for each level. Some calls are made after others of the
-/// same function, which may keep something.
+/// Calls of the functions that the calls `outer` return, with arguments for each level. Some calls are made
+/// after others of one function, which may keep something.
 pub fn calls(called: &Called, outer: &[Input], levels: &[Vec<Parameter>], most: usize) -> Vec<Input> {
     let Some((last, between)) = levels.split_last().filter(|_| !outer.is_empty()) else { return Vec::new() };
     let given =

@@ -1,5 +1,5 @@
-//! Objects that a function works with, whose class nobody knows: a client, a connection, a logger. In their place
-//! stands one that says what was asked of it (`trial::STUB_MAKER`).
+//! Objects that a function works with, whose class nobody knows: a client, a connection, a logger. In their
+//! place stands one that says what was asked of it (`trial::STUB_MAKER`).
 
 use super::kind::Kind;
 use super::uses::Uses;
@@ -18,7 +18,8 @@ fn is_one(name: &str) -> bool {
     code::words_of_names(name).last().is_some_and(|word| COLLABORATORS.contains(&word.as_str()))
 }
 
-/// The stubs in the place of what has such a name: one whose calls give something, and one whose calls give nothing.
+/// The stubs in the place of an object with such a name: one whose calls give something, and one whose calls
+/// give nothing.
 pub fn named(name: &str) -> Option<Kind> {
     is_one(name).then(|| Kind::OneOf(vec![format!("{STUB_MAKER}({name:?})"), format!("{STUB_MAKER}({name:?}, 0)")]))
 }

@@ -1,6 +1,6 @@
 //! Kinds of parameters that candidates show by what they do with a name: pairs that a loop takes apart, texts
-//! that patterns are matched with, folders that are walked through, functions that are called, attributes that
-//! are read.
+//! that patterns are matched with, folders that are walked through, functions that are called, attributes
+//! that are read.
 
 use std::collections::HashSet;
 

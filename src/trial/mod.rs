@@ -103,8 +103,8 @@ impl Unheard {
     }
 }
 
-/// The verdict of tests that were found. Where they are all tests of a project no test names the function, and if
-/// they cannot be run nothing is missed.
+/// The verdict of tests that were found. Where they are all tests of a project no test names the function,
+/// and if they cannot be run nothing is missed.
 fn of_suite(verdict: Result<Verdict, TrialError>, tests: &Tests) -> Result<Verdict, TrialError> {
     match verdict {
         Ok(verdict) if tests.is_suite() && verdict.status == Status::NotRun => {

@@ -21,10 +21,12 @@ pub const FOLDER_MAKER: &str = "a_folder";
 /// The function that makes a function that returns nothing, whose calls are part of what a call does.
 pub const CALLBACK_MAKER: &str = "a_callback";
 
-/// The function that makes an object of a name that stands for any other, and whose calls are part of what a call does.
+/// The function that makes an object of a name that stands for any other, and whose calls are part of what a
+/// call does.
 pub const STUB_MAKER: &str = "a_stub";
 
-/// Parts of keys behind the result, as the observers write them: calls of functions that are given, and sleep.
+/// Parts of keys behind the result, as the observers write them: calls of functions that are given, and
+/// sleep.
 pub const EFFECTS: [&str; 2] = ["calls what it is given with", "sleeps"];
 
 /// A call.

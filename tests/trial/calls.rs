@@ -222,7 +222,7 @@ fn calls_of_what_is_given_and_sleep_are_seen_where_they_are_what_it_does() {
     let backwards = each("    for x in xs[::-1]:\n        by(x)\n");
     assert_eq!(loops[0].shown, "None, and calls what it is given with [1], [2]");
     assert_ne!(loops[0].outcome(), backwards[0].outcome());
-    // The same result can take other calls. A callback is called for what it does.
+    // Equal results can take other calls. A callback is called for what it does.
     let (one, two) = (each("    return by(xs[0])\n"), each("    by(xs[0])\n    return by(xs[0])\n"));
     assert_eq!(one[0].outcome(), two[0].outcome());
     assert_ne!(one[1].outcome(), two[1].outcome());

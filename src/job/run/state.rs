@@ -618,8 +618,8 @@ impl State {
         })));
     }
 
-    /// Ranks the candidates: those that came to their end first, then those that passed, then the others by how
-    /// far they came in the tests, then by agreement.
+    /// Ranks the candidates: those that came to their end first, then those that passed, then the others by
+    /// how far they came in the tests, then by agreement.
     fn rank(&self, summary: &mut Summary) {
         // Without probabilities the best candidate is the most frequent one.
         if self.candidates.iter().all(|c| c.mean_logprob.is_none()) {

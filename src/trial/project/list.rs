@@ -1,6 +1,6 @@
 //! Selects the files that a copy of a project holds: those that git knows and does not ignore, ignored ones
-//! that the project imports or that tools keep, and the built output that its packages name. Without git: all files but other
-//! build products.
+//! that the project imports or that tools keep, and the built output that its packages name. Without git: all
+//! files but other build products.
 
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
@@ -103,8 +103,8 @@ impl List {
     }
 }
 
-/// Returns true for a file of tools that is often ignored, without which they would take other versions or build it
-/// anew for each candidate.
+/// Returns true for a file of tools that is often ignored, without which they would take other versions or
+/// build it anew for each candidate.
 fn is_of_tools(path: &Path) -> bool {
     path.ends_with("Cargo.lock") || path.ancestors().any(|folder| folder.ends_with(".hypothesis/unicode_data"))
 }

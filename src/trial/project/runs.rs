@@ -334,8 +334,8 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         raised.chain(silent).collect()
     }
 
-    /// Another unfinished function of the user's file that the text of a test names. Its body ends as that of the
-    /// function under test does: an empty one may be meant to be so.
+    /// Another unfinished function of the user's file that the text of a test names. Its body ends as that of
+    /// the function under test does: an empty one may be meant to be so.
     fn named_by(&self, test: &str) -> Option<String> {
         let Self { project, programs, base, .. } = self;
         let ((own, function), language) = (programs.own?, Language::of_path(&project.file)?);

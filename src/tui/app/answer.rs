@@ -44,8 +44,8 @@ fn why_over(state: &State) -> Option<String> {
     state.past.is_over().then(why)
 }
 
-/// Opens the line with the beginning of a call. It opens where nothing is called, too: what is typed there is no
-/// command.
+/// Opens the line with the beginning of a call. It opens where nothing is called, too: what is typed there is
+/// no command.
 pub fn open_call(state: &mut State) {
     let Some((agreement, input)) = state.agreement().zip(state.selected_call()) else { return };
     let text = Draft::new(&format!("{}(", one_line(&agreement.inputs[input].callee)));

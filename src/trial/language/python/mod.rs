@@ -85,8 +85,8 @@ fn texts_above<'a>(file: &'a Path, names: &'a [&'a str]) -> impl Iterator<Item =
         .flat_map(move |folder| names.iter().filter_map(move |name| files::text(&folder.join(name), files::TEXT).ok()))
 }
 
-/// Returns true if pytest's settings, or the project's command for it, have it run the examples of all modules, this
-/// one among them.
+/// Returns true if pytest's settings, or the project's command for it, have it run the examples of all
+/// modules, this one among them.
 fn runs_all_examples(file: &Path) -> bool {
     let is_remark = |line: &str| line.trim_start().starts_with(['#', ';']);
     let Ok(file) = file.canonicalize() else { return false };
@@ -309,7 +309,8 @@ fn about(path: &Path) -> Option<String> {
     about.or_else(|| ["test", "tests"].contains(&stem).then_some("")).map(str::to_owned)
 }
 
-/// Files with pytest's settings in their order, and the section that they need for it. pytest reads the first one.
+/// Files with pytest's settings in their order, and the section that they need for it. pytest reads the first
+/// one.
 const SETTINGS: &[(&str, &str)] = &[
     ("pytest.toml", ""),
     (".pytest.toml", ""),

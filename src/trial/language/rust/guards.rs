@@ -86,7 +86,7 @@ impl Guards {
         let moved = |edit: &Edit| match edit.at.start {
             place if place <= at.start => Some(edit.clone()),
             place if place >= at.end => Some(Edit::insert(place - at.end + at.start + new.len(), edit.text.clone())),
-            // What is written may begin before the first item: a `use` of its own.
+            // A candidate may begin before the first item: with a `use` of its own.
             place if place == first => Some(Edit::insert(item_before(text, at.start)?, edit.text.clone())),
             _ => None,
         };

@@ -32,7 +32,7 @@ const forms = (() => {
   const COLUMNS = 200;
   const READING = /^(get|is|has|to|as|size|len|length|count|values|items|keys|entries|peek|top|first|last|total|sum|list|all)(?![a-z])/;
 
-  // What other parts give and take. `saidOf` tells what a stub says of itself.
+  // Shared with the other parts. `saidOf` tells what a stub says of itself.
   const shared = { __proto__: null };
 
   // A value that says nothing when it is compared, such as a function.

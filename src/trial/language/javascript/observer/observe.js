@@ -133,7 +133,7 @@
   const each = (all, run) => {
     for (let at = 0; at < all.length; at++) run(all[at]);
   };
-  // What the functions that are made for a call are given.
+  // Calls of the functions and objects that are made for a call.
   let called = [];
   const callbacks = new WeakSet();
   const note = (all, values) => {
@@ -340,7 +340,7 @@
       key += ` > ${printed}`;
       shown = `prints ${show(printed)}`;
     }
-    // The same result can take other calls. Where there is none they are what a function does.
+    // Equal results can take other calls. Where there is none they are what a function does.
     if (result === undefined) each(told, (one) => (called[called.length] = one));
     if (called.length > 0) {
       const all = apply(joined, called, [', ']);

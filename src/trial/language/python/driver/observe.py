@@ -214,7 +214,7 @@ def remove_files():
         pass  # It is in the way of later calls at most.
 
 
-# What the function was given that a call's effect is: the functions that are made for it are called with these.
+# Calls of the functions and objects that are made for a call, and these functions.
 called, callbacks = [], []
 # Seconds that code has slept since the call began. It does not wait for them, and clocks go on.
 slept = []
@@ -455,7 +455,7 @@ def call(space, item):
         printed = at_home(sink.text)
         key += " > " + printed
         shown = "prints " + show(printed)
-    # The same result can take other calls. Where there is none they are what a function does.
+    # Equal results can take other calls. Where there is none they are what a function does.
     told = called if result is not None else [*told, *called]
     for words, all in (("calls what it is given with", told), ("sleeps", [form_of_number(one) for one in slept])):
         if all:
