@@ -112,7 +112,7 @@ impl<'a> Types<'a> {
                 _ => Kind::Text,
             };
         }
-        if is_function(text) && ["void", "Promise<void>", "unknown"].contains(&result_of(text)) {
+        if is_function(text) && ["void", "Promise<void>"].contains(&result_of(text)) {
             return Kind::callback();
         }
         if is_function(text) {

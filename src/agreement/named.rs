@@ -33,6 +33,13 @@ const ROWS: &[(&[&str], &[&str])] = &[
     (&["records", "entries", "events"], &["id", "name", "value"]),
 ];
 
+/// Words behind `on_` in names of functions that are told of something.
+const EVENTS: &[&str] = &[
+    "progress", "change", "error", "success", "failure", "done", "complete", "event", "message", "data", "open",
+    "close", "start", "stop", "finish", "end", "retry", "update", "click", "submit", "select", "load", "line", "item",
+    "result",
+];
+
 /// Graphs of numbered nodes, by the nodes behind each.
 const GRAPHS: &[&[&[i64]]] = &[
     &[&[2, 3], &[3], &[4], &[]],
@@ -74,8 +81,10 @@ impl Kind {
         if is_question("is") || is_question("has") {
             return Self::Bool;
         }
-        let is_on = is_question("on");
         let words = code::words_of_names(name.trim_matches(|c: char| c == '_' || c.is_numeric()));
+        // A date or a quantity may be called so, too: `on_date`, `on_hand`.
+        let is_event = words.get(1).is_some_and(|word| EVENTS.contains(&word.as_str()));
+        let is_on = is_question("on") && (is_event || !name.contains('_'));
         let last = words.last().map_or("", String::as_str);
         let is_last = |all: &[&str]| all.contains(&last);
         let pair = Self::Pair(Pair { is_list: false, is_rising: false });
@@ -85,7 +94,7 @@ impl Kind {
         if is_on || ends(&["handler", "listener"]) {
             return Self::callback();
         }
-        if has(&["exceptions", "exception", "exc_types"]) {
+        if has(&["exceptions", "exc_types"]) {
             return Self::OneOf(["Exception", "(ValueError, ZeroDivisionError)", "KeyError"].map(str::to_owned).into());
         }
         let list = |kind| Self::List(Box::new(kind));
@@ -144,6 +153,8 @@ mod tests {
     #[test]
     fn names_say_kinds() {
         let list = |kind| Kind::List(Box::new(kind));
+        assert_eq!(["on_progress", "onItemClick", "handler"].map(Kind::of_name), [(); 3].map(|()| Kind::callback()));
+        assert!(["on_date", "on_hand"].iter().all(|name| Kind::of_name(name) != Kind::callback()));
         assert_eq!(["pred", "map_func", "fn"].map(Kind::of_name), [Kind::Function, Kind::Function, Kind::Function]);
         assert_eq!(
             ["s", "nums1", "words", "n", "is_on", "hasNames", "isle", "status", "radius"].map(Kind::of_name),

@@ -9,9 +9,8 @@ use crate::trial::STUB_MAKER;
 /// Last words of names of such objects.
 const COLLABORATORS: &[&str] = &[
     "client", "session", "repo", "repository", "db", "database", "conn", "connection", "cursor", "service", "api",
-    "http", "logger", "gateway", "store", "storage", "mailer", "notifier", "publisher", "producer", "bus", "redis",
-    "driver", "browser", "res", "response", "reply", "socket", "ws", "transport", "engine", "provider", "backend",
-    "bucket", "s3", "smtp", "channel",
+    "http", "logger", "gateway", "mailer", "notifier", "publisher", "producer", "bus", "redis", "browser", "res",
+    "response", "socket", "ws", "transport", "s3", "smtp",
 ];
 
 fn is_one(name: &str) -> bool {
