@@ -53,13 +53,19 @@ fn tests_of_other_functions_do_not_stop_a_new_one() {
         let file = world.file("stats.py", MEAN);
         let done = complete(&world, &format!("{file}:mean"), &bodies, &["--tests", "test_sums.py"]).code(1);
         assert!(done.out.is_empty() && !done.err.contains("instead"), "{}{}", done.out, done.err);
-        // Tests that need pytest are not heard without it.
+        // Tests that need pytest are not heard without it. If none names the function nothing is missed.
         world.file("test_sums.py", "from sums import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n");
+        let done = complete(&world, &format!("{file}:mean"), &bodies, &[]).code(0);
+        assert!(has_pytest || done.err.contains("-m pip install pytest"), "{}", done.err);
+        assert!(done.err.contains(said), "{}", done.err);
+        world.file(
+            "test_stats.py",
+            "from stats import mean\n\n\ndef test_mean(tmp_path):\n    assert mean([1, 3]) == 2\n",
+        );
         let done = complete(&world, &format!("{file}:mean"), &bodies, &[]);
         if !has_pytest {
             let done = done.code(1);
-            assert!(done.err.contains("test_total of test_sums.py is a function"), "{}", done.err);
-            assert!(done.err.contains("-m pip install pytest"), "{}", done.err);
+            assert!(done.err.contains("pytest") && !done.err.contains(said), "{}", done.err);
         }
     }
 }
