@@ -46,6 +46,11 @@ impl<'a> Types<'a> {
         self.inside(annotation, 0)
     }
 
+    /// The names of the file's classes.
+    pub fn classes(self) -> Vec<&'a str> {
+        self.declared.classes()
+    }
+
     /// New objects of a class of the file.
     pub fn object(self, class: &str) -> Option<Kind> {
         match self.declared.of(class)? {

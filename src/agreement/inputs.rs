@@ -62,7 +62,7 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
     let literals = Literals::of(target.language, bodies);
     let known = Known {
         function: (head, &called.name),
-        file: (types, &target.text),
+        types,
         uses: Uses::new(target.language, bodies, literals.columns(&parameters)),
         literals,
         nesting: Nesting::of(target.language, head, &called.name, bodies),
@@ -106,8 +106,8 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
 struct Known<'a> {
     /// The head of the function, and its name.
     function: (&'a str, &'a str),
-    /// The types of the file, and its text.
-    file: (Types<'a>, &'a str),
+    /// The types of the file.
+    types: Types<'a>,
     uses: Uses,
     literals: Literals,
     nesting: Nesting,
@@ -145,7 +145,7 @@ impl Known<'_> {
             _ if is_path(&parameter.name) => Kind::Path(Vec::new()),
             kind => self.described.kind(&parameter.name, kind, is_only),
         };
-        let object = |fields: &[String]| links::object(self.file.0, self.file.1, fields);
+        let object = |fields: &[String]| links::object(self.types, fields);
         let is_open = parameter.kind == Kind::Unknown;
         if is_open && let Some(kind) = stubs::in_place(&parameter.name, &self.uses) {
             return Parameter { kind, ..parameter };

@@ -27,23 +27,15 @@ pub fn held(name: &str, object: impl FnOnce() -> Kind) -> Option<Kind> {
     }
 }
 
-/// The class whose head a line of a file is.
-fn class_of(line: &str) -> Option<&str> {
-    let line = line.strip_prefix("export ").unwrap_or(line);
-    let name = line.strip_prefix("default ").unwrap_or(line).strip_prefix("class ")?.trim_start();
-    let end = name.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').unwrap_or(name.len());
-    Some(&name[..end]).filter(|name| !name.is_empty())
-}
-
 /// Objects with these fields: of the class of a file whose constructor takes all of them, or else plain ones.
-pub fn object(types: Types, file: &str, fields: &[String]) -> Kind {
+pub fn object(types: Types, fields: &[String]) -> Kind {
     let of_class = |class: &str| {
         let kind = types.object(class)?;
         let Kind::New(_, taken) = &kind else { return None };
         let takes = |field: &String| taken.iter().any(|one| one.name.trim_start_matches('_') == *field);
         fields.iter().all(takes).then_some(kind)
     };
-    file.lines().filter_map(class_of).find_map(of_class).unwrap_or_else(|| plain(types.language, fields, 0))
+    types.classes().into_iter().find_map(of_class).unwrap_or_else(|| plain(types.language, fields, 0))
 }
 
 fn plain(language: Language, fields: &[String], level: usize) -> Kind {
@@ -163,7 +155,7 @@ mod tests {
     fn objects(language: Language, file: &str, fields: &[&str]) -> Vec<String> {
         let declared = Declarations::of_file(language, file);
         let fields: Vec<String> = fields.iter().map(|field| (*field).to_owned()).collect();
-        let kind = object(Types::new(language, &declared), file, &fields);
+        let kind = object(Types::new(language, &declared), &fields);
         (0..30).map(|number| kind.typical(number).written(language)).collect()
     }
 

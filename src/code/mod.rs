@@ -19,6 +19,7 @@
 mod answer;
 mod apply;
 mod braces;
+mod closures;
 mod definition;
 mod edit;
 mod edited;
@@ -53,6 +54,7 @@ mod words;
 
 pub use answer::{Prose, RequestedFunction, prose};
 pub use apply::Applied;
+pub use closures::returned_functions;
 pub use error::CodeError;
 pub use go::unmet_go_constraint;
 pub use locals::without_local_names;

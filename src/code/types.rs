@@ -42,7 +42,23 @@ impl Declarations {
         let file = File { text: &self.text, root: self.tree.as_ref()?.root_node() };
         if self.language == Language::Python { file.python(name, 0) } else { file.braces(name, 0) }
     }
+
+    /// The names of the classes at the top level of the file.
+    pub fn classes(&self) -> Vec<&str> {
+        let Some(tree) = &self.tree else { return Vec::new() };
+        let name = |node: Node| {
+            let inside =
+                ["definition", "declaration", "value"].iter().find_map(|field| node.child_by_field_name(field));
+            let class = inside.unwrap_or(node);
+            let name = class.child_by_field_name("name").filter(|_| CLASSES.contains(&class.kind()))?;
+            self.text.get(name.byte_range())
+        };
+        File::children(tree.root_node()).into_iter().filter_map(name).collect()
+    }
 }
+
+/// Nodes of the grammars that are classes.
+const CLASSES: &[&str] = &["class_definition", "class_declaration", "abstract_class_declaration", "class"];
 
 struct File<'a> {
     text: &'a str,
@@ -169,7 +185,7 @@ impl<'a> File<'a> {
                 continue;
             }
             return match node.kind() {
-                "class_declaration" | "class" | "abstract_class_declaration" => self.class(node, depth),
+                kind if CLASSES.contains(&kind) => self.class(node, depth),
                 "interface_declaration" => self.fields(node.child_by_field_name("body")?),
                 "type_alias_declaration" => {
                     let value = node.child_by_field_name("value")?;

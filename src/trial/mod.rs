@@ -103,20 +103,6 @@ impl Unheard {
     }
 }
 
-/// The verdict of tests that were found. Where they are all tests of a project no test names the function,
-/// and if they cannot be run nothing is missed.
-fn of_suite(verdict: Result<Verdict, TrialError>, tests: &Tests) -> Result<Verdict, TrialError> {
-    match verdict {
-        Ok(verdict) if tests.is_suite() && verdict.status == Status::NotRun => {
-            Ok(Verdict { is_unnoticed: true, ..verdict })
-        }
-        Err(error @ (TrialError::Interpreter(_) | TrialError::Tests(_))) if tests.is_suite() => {
-            Ok(Verdict { is_unnoticed: true, ..Verdict::not_run(&error.to_string()) })
-        }
-        verdict => verdict,
-    }
-}
-
 /// A sentence for tests of the file that are not heard.
 fn not_run(trial: &Trial, tests: &Tests, verdict: &Result<Verdict, TrialError>) -> Option<String> {
     let is_about = |file: &Path| are_about(trial.language, file, trial.function().unwrap_or_default(), tests);
@@ -293,7 +279,7 @@ impl Runner {
     /// The verdict of the first tests that are sensitive.
     fn first_sensitive(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let at = self.context(cancel)?;
-        let Tests::FirstOf(all) = &trial.tests else { return of_suite(self.judge(&at, trial, false), &trial.tests) };
+        let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial, false) };
         let (mut best, mut others): (Option<Result<Verdict, TrialError>>, Vec<String>) = Default::default();
         let (begun, mut hit, mut left_out) = (Instant::now(), None, Vec::new());
         let (mut unheard, mut are_all) = (Unheard::default(), true);
@@ -339,14 +325,8 @@ impl Runner {
                 best = Some(verdict);
             }
         }
-        let best = best.unwrap_or_else(|| Ok(Verdict::not_run("there are no tests")));
-        if let [(tests, _)] = &all[..]
-            && tests.is_suite()
-        {
-            return of_suite(best, tests);
-        }
         // Nobody asked for just these: the candidates are kept.
-        let best = match best {
+        let best = match best.unwrap_or_else(|| Ok(Verdict::not_run("there are no tests"))) {
             Err(error) if error.is_of_tests() => Verdict::not_run(&error.to_string()),
             best => best?,
         };
@@ -357,6 +337,8 @@ impl Runner {
                 None => best,
             });
         }
+        // Where all tests of the project are the only ones, none names the function, and nothing is missed.
+        let best = Verdict { is_unnoticed: best.is_unnoticed || all.iter().all(|(tests, _)| tests.is_suite()), ..best };
         let are_unheard = !are_all || hit.is_some() || unheard.may_say_more;
         Ok(best.nor_by(&others).beside_unheard(are_unheard))
     }

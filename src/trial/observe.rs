@@ -247,20 +247,19 @@ pub fn observe_trial(
     trial: &Trial,
     inputs: &[Input],
 ) -> Result<Vec<Observed>, TrialError> {
-    let lay_out = language::row(trial.language).lay_out;
+    let row = language::row(trial.language);
     let project = trial.file.as_deref().and_then(|file| Project::around(file, None));
     let project = project.map_or_else(
         || {
             let folder = trial.file.as_deref().and_then(folder_of);
-            lones.project(trial, &Lone { tests: None, only: Vec::new(), folder }, lay_out)
+            lones.project(trial, &Lone { tests: None, only: Vec::new(), folder }, row.lay_out)
         },
         Ok,
     )?;
     let mut all = language.observe(at, trial, &project, inputs)?;
     let unloaded = |all: &[Observed]| Some(all.first().filter(|one| one.effect == Effect::Unloaded)?.shown.clone());
-    let bodies = language::row(trial.language).bodies;
     if let Some(why) = unloaded(&all)
-        && let Some(program) = trial.with_vacuity_body(&bodies[1]).and_then(|all| all.into_iter().next())
+        && let Some(program) = trial.with_vacuity_body(&row.bodies[1]).and_then(|all| all.into_iter().next())
     {
         // The file may not be loaded with any other body either.
         let other = Trial { program, ..trial.clone() };

@@ -20,7 +20,7 @@ pub use crate::trial::evidence::{Evidence, Failure, Noticed, Outcome, Report, Re
 pub use crate::trial::judge::{driver, nonce};
 pub use crate::trial::observe::{Input, Observed, observe};
 pub use crate::trial::project::baseline_cache::BaselineCache;
-pub use crate::trial::project::find::Marks;
+pub use crate::trial::project::find::{Foreign, Marks};
 pub use crate::trial::project::{Base, Copy, Project};
 use crate::trial::suspicious::Table;
 pub use crate::trial::tool::{Lookup, Recipe, Tool};

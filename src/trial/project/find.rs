@@ -19,6 +19,9 @@ pub struct Found {
     pub why: String,
 }
 
+/// Returns true for a file that has nothing to do with the function's.
+pub type Foreign = Box<dyn Fn(&Path) -> bool>;
+
 /// Marks of a language's tests.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
@@ -34,9 +37,9 @@ pub struct Marks {
     pub inside: &'static [&'static str],
     /// Returns true if the tool leaves out a file here, such as one for another system.
     pub is_left_out: fn(&Path, &str) -> bool,
-    /// Returns true if a file, which comes second, belongs to a package that has nothing to do with that of the
-    /// function's file. Both are relative to the root, which comes first.
-    pub is_foreign: fn(&Path, &Path, &Path) -> bool,
+    /// The files of a project that have nothing to do with the function's, by its root and the function's file.
+    /// Paths of files are relative to the root.
+    pub foreign: fn(&Path, &Path) -> Foreign,
     /// Returns true for a file with tests that is not called like one, below a folder of tests.
     pub gathers: fn(&Path, &str) -> bool,
     /// True if all tests of a folder can be run, and those that call the function can be identified.
@@ -53,7 +56,7 @@ impl Marks {
         begins: &[],
         inside: &[],
         is_left_out: |_, _| false,
-        is_foreign: |_, _, _| false,
+        foreign: |_, _| Box::new(|_| false),
         gathers: |_, _| false,
         tells_callers: false,
         are_one_program: false,
@@ -240,7 +243,8 @@ impl Search {
         let files =
             if is_lone { lone::tests_around(&root, language, &is_tests) } else { list(&root).ok()?.files }.into_iter();
         let files = files.filter(|path| Language::of_path(path).is_some_and(|other| other.is_kin(language)));
-        let files = files.filter(|path| !(marks.is_foreign)(&root, path, &own));
+        let is_foreign = (marks.foreign)(&root, &own);
+        let files = files.filter(|path| !is_foreign(path));
         let files = files.filter_map(|path| files::text(&root.join(&path), files::TEXT).ok().map(|text| (path, text)));
         let named = [&package, Path::new("")].iter().flat_map(|folder| (marks.named)(&root.join(folder))).collect();
         let files: Vec<(PathBuf, String)> = files.collect();
@@ -479,7 +483,7 @@ mod tests {
 
     const MARKS: Marks = Marks {
         is_left_out: |_, text| text.starts_with("left out"),
-        is_foreign: |_, _, _| false,
+        foreign: |_, _| Box::new(|_| false),
         about: |path| Some(path.file_stem()?.to_str()?.strip_prefix("test")?.trim_start_matches('_').to_owned()),
         named: |folder| {
             if folder.join("pyproject.toml").is_file() { vec!["*_check.py".to_owned()] } else { Vec::new() }

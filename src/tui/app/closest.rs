@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use super::find::Filter;
 use super::run::Run;
 use crate::job::label;
+use crate::trial::Verdict;
 
 /// A candidate that failed, with the tests that tell how close it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,15 +39,11 @@ impl Run {
         }
         let order = self.in_order();
         let ranked = order.into_iter().chain(all).filter(|&c| Filter::Failed.takes(self.testing(c).status()));
-        let candidate = ranked.min_by_key(|&c| Reverse(self.checks(c, true).count()))?;
-        let failed = self.checks(candidate, false).filter(|test| !self.is_left_out(test)).count();
-        Some(Closest { candidate, passed: self.checks(candidate, true).count(), failed })
-    }
-
-    /// The tests of a candidate that ended so.
-    fn checks(&self, candidate: usize, passed: bool) -> impl Iterator<Item = &str> {
+        let passed = |c: usize| self.testing(c).verdict().map_or(0, Verdict::passed_checks);
+        let candidate = ranked.min_by_key(|&c| Reverse(passed(c)))?;
         let checks = self.testing(candidate).verdict().map_or(&[][..], |verdict| &verdict.assurance.checks);
-        checks.iter().filter(move |check| check.1 == passed).map(|check| check.0.as_str())
+        let failed = checks.iter().filter(|(test, has_passed)| !has_passed && !self.is_left_out(test)).count();
+        Some(Closest { candidate, passed: passed(candidate), failed })
     }
 
     /// The focus goes to the closest one, unless the user has moved it.

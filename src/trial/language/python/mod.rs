@@ -27,7 +27,7 @@ use crate::code::Target;
 use crate::files;
 use crate::language::Language;
 use crate::trial::language::row::{
-    BaselineCache, Context, Input, LanguageRow, Lookup, Marks, Observed, Project, Recipe, Tests, Tool, Trial,
+    BaselineCache, Context, Foreign, Input, LanguageRow, Lookup, Marks, Observed, Project, Recipe, Tests, Tool, Trial,
     TrialError, TrialLanguage, VacuityBody, Verdict,
 };
 
@@ -41,14 +41,7 @@ pub const ROW: LanguageRow = LanguageRow {
     of_bodies: &[],
     counts_calls: true,
     lay_out: |_, _| {},
-    tests: Marks {
-        about,
-        named: named_by_settings,
-        is_foreign: is_uncollected,
-        gathers,
-        tells_callers: true,
-        ..Marks::NONE
-    },
+    tests: Marks { about, named: named_by_settings, foreign: uncollected, gathers, tells_callers: true, ..Marks::NONE },
     examples,
     runs_examples,
     open: || Box::new(Python { tool: Lookup::new(&RECIPE), preferred: OnceLock::new(), chosen: Mutex::default() }),
@@ -99,17 +92,18 @@ fn runs_all_examples(file: &Path) -> bool {
     is_in && text.lines().any(|line| line.contains("--doctest-modules") && !is_remark(line))
 }
 
-/// Returns true for a tests file that pytest does not look at by itself: the settings name folders that are
-/// there, and it lies in none of them.
-fn is_uncollected(root: &Path, path: &Path, own: &Path) -> bool {
-    if about(path).is_none() {
-        return false;
-    }
-    let Some(Settings { folder, text }) = Settings::above(&root.join(own)) else { return false };
+/// The tests files that pytest does not look at by itself: the settings name folders that are there, and they
+/// lie in none of them.
+fn uncollected(root: &Path, own: &Path) -> Foreign {
+    let Some(Settings { folder, text }) = Settings::above(&root.join(own)) else { return Box::new(|_| false) };
     let folders = words_of_setting(&text, "testpaths").unwrap_or_default();
     let is_there = folders.iter().any(|name| name.contains('*') || folder.join(name).exists());
-    let inside = root.join(path).strip_prefix(&folder).map(Path::to_path_buf);
-    is_there && inside.is_ok_and(|inside| !is_collected(&text, &inside))
+    let root = root.to_path_buf();
+    Box::new(move |path| {
+        let path = root.join(path);
+        let inside = path.strip_prefix(&folder).ok().filter(|inside| is_there && about(inside).is_some());
+        inside.is_some_and(|inside| !is_collected(&text, inside))
+    })
 }
 
 /// Returns true if the settings name no folders of tests, or one in which a path lies.
@@ -405,7 +399,7 @@ mod tests {
         assert!(runs_all_examples(&root.join("a.py")));
         put("pyproject.toml", "[project]\nname = \"a\"\n");
         assert!(runs_all_examples(&root.join("a.py")), "it has no section of pytest's");
-        let is_left_out = |path: &str| is_uncollected(&root, Path::new(path), Path::new("a.py"));
+        let is_left_out = |path: &str| uncollected(&root, Path::new("a.py"))(Path::new(path));
         put("pyproject.toml", "[tool.pytest.ini_options]\ntestpaths = [\"tests\"]\n");
         assert!(!runs_all_examples(&root.join("a.py")));
         assert!(!is_left_out("bench/test_a.py"), "the folder is not there");

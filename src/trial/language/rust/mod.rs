@@ -57,7 +57,10 @@ pub const ROW: LanguageRow = LanguageRow {
         begins: &["test", "fn main("],
         inside: &["#[cfg(test)]", "#[test]"],
         is_left_out,
-        is_foreign: crates::is_foreign,
+        foreign: |root, own| {
+            let (root, own) = (root.to_path_buf(), own.to_path_buf());
+            Box::new(move |file| crates::is_foreign(&root, file, &own))
+        },
         ..Marks::NONE
     },
     examples: examples::found,
