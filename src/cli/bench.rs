@@ -133,6 +133,11 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     if args.profile {
         let (info, profile) = LocalSource::measure(models, PROFILE).map_err(|error| unusable(&error))?;
         print(&if args.json { profile::json(&info, &profile) } else { profile::text(&info, &profile) })?;
+        if !profile.is_steady() {
+            say(
+                "Other programs disturbed these times, so they are not kept and the next start measures anew: run it again when this machine does little else.\n",
+            );
+        }
         return Ok(0);
     }
     plan.lengths = args.lengths(&all)?;
