@@ -11,7 +11,7 @@ use std::sync::Arc;
 use bass_tui::code::{Place, Target, TargetSpec, Word, function_names, mentioned, names, outline, words};
 use bass_tui::language::Language;
 use bass_tui::model::Tokenizer;
-use bass_tui::prompt::{self, Options, Tests};
+use bass_tui::prompt::{self, Options, Tests, Told};
 use bass_tui::source::Window;
 
 const BUDGETS: [usize; 3] = [256, 1024, 4096];
@@ -145,8 +145,13 @@ fn main() {
         plain.add(&target.prompt(), &wanted, &own);
         for (i, budget) in BUDGETS.into_iter().enumerate() {
             nearest_text[i].add(&nearest(&target, &window, budget), &wanted, &own);
-            let shown =
-                prompt::of(&target, &Tests::default(), &window, Options { tokens: Some(budget), ..Options::default() });
+            let shown = prompt::of(
+                &target,
+                &Tests::default(),
+                &window,
+                Options { tokens: Some(budget), ..Options::default() },
+                Told::default(),
+            );
             grown[i].add(&shown.text, &wanted, &own);
         }
     }

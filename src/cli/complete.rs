@@ -76,6 +76,10 @@ pub struct Args {
         allow_negative_numbers = true
     )]
     prompt_ids: Option<String>,
+    /// What to change in the function, or how to write it, in a sentence, such as "also accept None"; the model
+    /// is shown the body that it has
+    #[arg(long, value_name = "TEXT", help_heading = "What to complete", conflicts_with = "prompt_ids")]
+    change: Option<String>,
     /// A text that the candidates may quote, such as an older version: drafts are looked up in it (see
     /// --draft lookup)
     #[arg(long, value_name = "FILE", help_heading = "Models")]
@@ -124,6 +128,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         return Err(Failure::input("--apply needs a file to write to: give the function as --file FILE:FUNCTION"));
     }
     let job = job(args, spec.as_ref(), &session.settings)?.showing(session.settings.prompt);
+    let job = job.wishing(args.change.as_deref());
     if let Some(line) = chosen(spec.as_ref(), &job).filter(|_| !args.json) {
         say(&(framed(&format!("bass-tui: {line}")) + "\n"));
     }
@@ -135,6 +140,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     }
     let mut options = session.settings.generate.clone();
     let reference = args.reference.as_deref().map(|path| read_text(path, "reference")).transpose()?;
+    let reference = reference.or_else(|| job.reference());
     let limits = session.settings.limits;
     let (send, receive) = channel();
     let listening = Arc::new(AtomicBool::new(false));
@@ -156,6 +162,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let rounds = session.settings.rounds;
     let source = session.source(rounds)?;
     let window = source.window();
+    let job = job.with_wished_parameters(&*source, &options).unwrap_or(job);
     options.stop = job.stop_rules(&window, &options.stop.strings, !session.settings.no_default_stops);
 
     let n = options.n;

@@ -149,6 +149,21 @@ impl Target {
         format!("{}{}", self.tail, &self.text[self.body.end..])
     }
 
+    /// The body that it has in its file; none if it is a placeholder.
+    pub fn own_body(&self) -> Option<&str> {
+        let read = self.as_read();
+        let functions = (rules::of(read.language).functions)(&read.text);
+        let is_finished = functions.iter().any(|function| function.line == read.line && function.finished);
+        (is_finished && read.path.is_some()).then(|| &read.text[read.body.clone()])
+    }
+
+    /// The function as it is in its file, from its stub on, in whole lines; none if it has no body there.
+    pub fn present(&self) -> Option<String> {
+        self.own_body()?;
+        let read = self.as_read();
+        Some(read.text[read.stub..read.function.end].trim_end().to_owned() + "\n")
+    }
+
     /// This target with a body that is begun up to byte `at`.
     fn begun_to(mut self, at: usize) -> Self {
         self.typed = self.text[self.body.start..at].to_owned();

@@ -115,7 +115,7 @@ impl Problem {
             return Some(Prompt::Written(prompt));
         }
         let target = self.target().filter(|_| window.tokens.is_some())?;
-        prompt::with_facts(&target, &self.prompt, &facts).map(Prompt::Text)
+        prompt::Told { facts: &facts, ..prompt::Told::default() }.in_front(&target, &self.prompt).map(Prompt::Text)
     }
 
     /// Stop rules of a model with this window: `strings`, and unless `defaults` is false the stop strings of

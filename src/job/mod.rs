@@ -18,6 +18,7 @@
 //!   not start is tried three times. Without isolation nothing begins before the user has agreed. Dropping
 //!   the pool waits until no code under test runs.
 
+mod parameters;
 mod pick;
 mod report;
 pub(crate) mod run;
@@ -39,7 +40,7 @@ use crate::agreement::Agreement;
 use crate::code::{self, CodeError, Place, Target, TargetSpec};
 use crate::engine::StopRules;
 use crate::language::Language;
-use crate::prompt::{self, Shown};
+use crate::prompt::{self, Shown, Told};
 use crate::source::{Prompt, Window};
 use crate::trial::Tests;
 
@@ -55,6 +56,8 @@ pub struct Job {
     choice: TestsChoice,
     /// The context shown to the model beside the function.
     showing: prompt::Options,
+    /// What the user wants of the function, in a line.
+    wish: Option<String>,
     /// The tests files that were found if the user named none, each with its name for the reader.
     found: Vec<(Tests, String)>,
 }
@@ -128,7 +131,7 @@ impl Job {
         let target = self.target().and_then(|t| Some((t.path.clone()?, t.name.clone())));
         let (path, name) = target.ok_or_else(|| CodeError::NotAFile { name: "the prompt".to_owned() })?;
         let target = Target::read(&TargetSpec { path, place: Place::Function(name) })?;
-        Ok(Self::from_target(target, &self.choice)?.showing(self.showing))
+        Ok(Self::from_target(target, &self.choice)?.showing(self.showing).wishing(self.wish.as_deref()))
     }
 
     /// The job for another function, shown to the model with the same options.
@@ -138,13 +141,31 @@ impl Job {
 
     /// This job's text with other tests.
     pub fn with_tests(&self, tests: &TestsChoice) -> Result<Self, JobError> {
-        Ok(Self::new(self.text.clone(), tests)?.showing(self.showing))
+        Ok(Self::new(self.text.clone(), tests)?.showing(self.showing).wishing(self.wish.as_deref()))
     }
 
     /// The job whose prompts hold the context of these options.
     #[must_use]
     pub fn showing(self, showing: prompt::Options) -> Self {
         Self { showing, ..self }
+    }
+
+    /// The job in which this is wanted of the function: a sentence that models are shown beside its head, and
+    /// with its present body.
+    #[must_use]
+    pub fn wishing(self, sentence: Option<&str>) -> Self {
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Self { wish: sentence.map(one_line).filter(|line| !line.is_empty()), ..self }
+    }
+
+    /// What is wanted of the function.
+    pub fn wish(&self) -> Option<&str> {
+        self.wish.as_deref()
+    }
+
+    /// The text that candidates are likely to repeat: the body that is changed.
+    pub fn reference(&self) -> Option<String> {
+        self.own_body().filter(|_| self.wish.is_some())
     }
 
     /// This job with its tests as they are now.
@@ -174,7 +195,7 @@ impl Job {
         let found = text.target().filter(|_| *choice == TestsChoice::IfAny).map(Tests::found).unwrap_or_default();
         let (tests, tests_label) = find_tests(text.target(), choice, found.clone())?;
         let showing = prompt::Options::default();
-        Ok(Self { text, tests, tests_label, choice: choice.clone(), showing, found })
+        Ok(Self { text, tests, tests_label, choice: choice.clone(), showing, wish: None, found })
     }
 
     /// The job with [`Job::editable`] changed to `text`. The function, its language and its examples are
@@ -222,10 +243,7 @@ impl Job {
     /// The prompt of a model with this window.
     pub fn prompt_for(&self, window: &Window) -> Prompt {
         match &self.text {
-            Text::Function(_) => match self.shown(window) {
-                Shown { chat: true, text, .. } => Prompt::Written(text),
-                Shown { text, .. } => Prompt::Text(text),
-            },
+            Text::Function(_) => prompt_of(self.shown(window)),
             Text::Free(_) | Text::Ids(_) => self.prompt(),
         }
     }
@@ -233,10 +251,15 @@ impl Job {
     /// The prompt of a model with this window, and a list of its content.
     pub fn shown(&self, window: &Window) -> Shown {
         if let Some(target) = self.target() {
-            return prompt::of(target, &self.tests_shown(target), window, self.showing);
+            return prompt::of(target, &self.tests_shown(target), window, self.showing, self.told(&[]));
         }
         let text = if let Text::Free(text) = &self.text { text.clone() } else { String::new() };
         Shown { tokens: window.count(&text), text, ..Shown::default() }
+    }
+
+    /// What prompts say in words.
+    fn told<'a>(&'a self, facts: &'a [String]) -> Told<'a> {
+        Told { wish: self.wish(), facts, parameters: false }
     }
 
     /// The tests files shown beside the function.
@@ -247,12 +270,31 @@ impl Job {
         prompt::Tests { files, named: matches!(self.choice, TestsChoice::Named(_)) }
     }
 
+    /// The prompt in which the parameters are asked for, and when the answer is whole; `None` unless the wish
+    /// speaks of them.
+    pub fn prompt_of_parameters(&self, window: &Window) -> Option<(Prompt, StopRules)> {
+        let target = self.target().filter(|target| target.path.is_some())?;
+        self.wish().filter(|wish| code::speaks_of_parameters(wish))?;
+        let told = Told { parameters: true, ..self.told(&[]) };
+        let shown = prompt::of_parameters(target, &self.tests_shown(target), window, self.showing, told)?;
+        let of = target.clone();
+        let text = Some(Arc::new(move |text: &str| of.parameters_end(text)) as _);
+        Some((prompt_of(shown), StopRules { text, ..StopRules::default() }))
+    }
+
+    /// This job with the parameters that a model wrote; `None` where they are as before, or none.
+    pub fn with_parameters(&self, text: &str) -> Option<Self> {
+        let target = self.target()?;
+        let changed = target.with_parameters(text)?;
+        (changed.stub() != target.stub()).then(|| Self { text: Text::Function(Box::new(changed)), ..self.clone() })
+    }
+
     /// Like [`Self::prompt_for`], with what tests said of candidates that failed; `None` where nothing would
     /// come of it.
     pub fn prompt_again(&self, window: &Window, facts: &[String]) -> Option<Prompt> {
         let target = self.target()?;
-        let shown = prompt::again(target, &self.tests_shown(target), window, self.showing, facts)?;
-        Some(if shown.chat { Prompt::Written(shown.text) } else { Prompt::Text(shown.text) })
+        let shown = prompt::again(target, &self.tests_shown(target), window, self.showing, self.told(facts))?;
+        Some(prompt_of(shown))
     }
 
     /// The prompt of the smallest models: the function and the names it uses, or the text.
@@ -268,6 +310,7 @@ impl Job {
     /// but for examples in its documentation, which are tests.
     pub fn asks_as(&self, other: &Self) -> bool {
         match (self.target(), other.target()) {
+            _ if self.wish != other.wish => false,
             (Some(own), Some(target)) if own.path == target.path => own.asks_as(target),
             _ => self.prompt() == other.prompt(),
         }
@@ -275,10 +318,7 @@ impl Job {
 
     /// The body that the function has in its file; none if it is a placeholder.
     pub fn own_body(&self) -> Option<String> {
-        let target = self.target().filter(|target| target.path.is_some())?;
-        let functions = code::function_names(target.language, &target.text);
-        let finished = functions.iter().any(|function| function.line == target.line && function.finished);
-        finished.then(|| target.text[target.body.clone()].to_owned())
+        self.target()?.own_body().map(str::to_owned)
     }
 
     /// Equal for completions that differ in white space, comments and the names of locals only.
@@ -342,6 +382,10 @@ impl Job {
             None => completion.to_owned(),
         }
     }
+}
+
+fn prompt_of(shown: Shown) -> Prompt {
+    if shown.chat { Prompt::Written(shown.text) } else { Prompt::Text(shown.text) }
 }
 
 /// The line that a function begins on, 1-based.

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use super::FAILED;
-use crate::code::{self, RequestedFunction};
+use super::told::{FAILED, Told};
+use crate::code::{self, RequestedFunction, Target};
 use crate::engine::StopRules;
 use crate::language::Language;
 use crate::model::Chat;
@@ -14,12 +14,45 @@ use crate::model::Chat;
 /// The prompt in which the function is requested that `code` ends in; `facts` are messages of tests on
 /// candidates that failed.
 pub fn prompt(chat: &Chat, function: &RequestedFunction, code: &str, facts: &[String]) -> String {
-    let begun = begun(chat, function);
-    let request = request(function.language, &function.name, code, begun.is_some());
+    let begun = begun(chat, function).map(|begun| begun.concat());
+    let request = request(function.language, Task::Write(&function.name), code, begun.is_some());
+    written(chat, request, facts, &begun.unwrap_or_default())
+}
+
+/// Like [`prompt`], for a function of a file. The answer to a wish is begun with a comment of its words: without
+/// it small models wrote the present body again (`docs/performance.md`). `None` where parameters are asked for
+/// and an answer cannot be begun.
+pub fn of_target(chat: &Chat, target: &Target, code: &str, told: Told<'_>) -> Option<String> {
+    let mut function = target.requested();
+    let Some(wish) = told.wish else { return Some(prompt(chat, &function, code, told.facts)) };
+    let comment = |indent: &str| format!("{indent}{} {wish}\n", target.language.line_comment());
+    if told.parameters {
+        function.head = comment(&function.outer) + &target.up_to_parameters()?;
+    }
+    let begun = begun(chat, &function).map(|begun| begun.concat());
+    let begun = if told.parameters { Some(begun?) } else { begun.map(|begun| begun + &comment(&function.inner)) };
+    let (task, code) = match (target.present(), code.strip_suffix(&target.stub())) {
+        (Some(present), Some(before)) => (Task::Change(&function.name, wish), format!("{before}{present}")),
+        (Some(present), None) => (Task::Change(&function.name, wish), format!("{code}\n\n{present}")),
+        (None, _) => (Task::WriteSo(&function.name, wish), code.to_owned()),
+    };
+    let request = request(function.language, task, &code, begun.is_some());
+    Some(written(chat, request, told.facts, &begun.unwrap_or_default()))
+}
+
+/// A request with what tests said, and the beginning of its answer.
+fn written(chat: &Chat, request: String, facts: &[String], begun: &str) -> String {
     let told = facts.iter().fold(String::new(), |all, fact| all + "\n- " + fact);
     let request = if facts.is_empty() { request } else { format!("{request}\n\n{FAILED}\n{told}") };
-    let begun = begun.map(|[opening, block]| opening + &block);
-    chat.prompt(&request) + begun.as_deref().unwrap_or_default()
+    chat.prompt(&request) + begun
+}
+
+/// What is asked of the function of this name; the second text is the user's.
+#[derive(Clone, Copy)]
+enum Task<'a> {
+    Write(&'a str),
+    WriteSo(&'a str, &'a str),
+    Change(&'a str, &'a str),
 }
 
 /// A block of code after a fence that `code` does not have.
@@ -29,20 +62,28 @@ fn block(language: Language, code: &str) -> (String, String) {
     (format!("{fence}{}\n{code}", language.name()), fence)
 }
 
-fn request(language: Language, name: &str, code: &str, is_begun: bool) -> String {
+fn request(language: Language, task: Task<'_>, code: &str, is_begun: bool) -> String {
+    let (Task::Write(name) | Task::WriteSo(name, _) | Task::Change(name, _)) = task;
     let which = if name.is_empty() { "function".to_owned() } else { format!("function `{name}`") };
     let (block, fence) = block(language, code);
     let line_end = if code.ends_with('\n') { "" } else { "\n" };
     let title = language.title();
-    let words = if is_begun {
-        format!("Complete the {title} {which} at the end of this code.")
-    } else {
-        format!(
-            "Write the {title} {which} at the end of this code. Answer with one code block that holds this function, \
-             with the same name and parameters, and the imports and helper functions that it needs beyond this code; \
-             leave out its comments and docstring, all other code, examples and explanations."
-        )
+    let verb = match (task, is_begun) {
+        (Task::Change(..), _) => "Change",
+        (_, true) => "Complete",
+        (_, false) => "Write",
     };
+    let mut words = format!("{verb} the {title} {which} at the end of this code");
+    words += &match task {
+        Task::Write(_) => ".".to_owned(),
+        Task::WriteSo(_, how) => format!(": {how}"),
+        Task::Change(_, how) => format!(": {how}\nKeep all else that it does."),
+    };
+    if !is_begun {
+        words += " Answer with one code block that holds this function, with the same name and parameters, and the \
+                  imports and helper functions that it needs beyond this code; leave out its comments and docstring, \
+                  all other code, examples and explanations.";
+    }
     format!("{words}\n\n{block}{line_end}{fence}")
 }
 

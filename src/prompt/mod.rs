@@ -25,9 +25,12 @@ mod plan;
 mod sheet;
 #[cfg(test)]
 mod tests;
+mod told;
 mod twin;
 
 use std::path::PathBuf;
+
+pub use told::Told;
 
 use crate::code::Target;
 use crate::source::Window;
@@ -98,50 +101,54 @@ pub struct LeftOut {
 /// Tokens of a prompt that has to hold tests, of a model that gets the function and what it names otherwise.
 const WITH_TESTS: usize = 512;
 
-/// The prompt of a function with these tests.
-pub fn of(target: &Target, tests: &Tests, window: &Window, options: Options) -> Shown {
-    written(target, tests, window, options, &[])
-}
-
-/// Like [`of`], with messages of tests on candidates that failed. `None` for models so small that they get
-/// nothing beside the function, and where a prompt does not end with its head.
-pub fn again(target: &Target, tests: &Tests, window: &Window, options: Options, facts: &[String]) -> Option<Shown> {
-    if window.chat.is_some() {
-        return Some(written(target, tests, window, options, facts));
+/// The prompt of a function with these tests, and with what is `told` in words.
+pub fn of(target: &Target, tests: &Tests, window: &Window, options: Options, told: Told<'_>) -> Shown {
+    let told = Told { parameters: false, ..told };
+    if window.chat.is_none() && told.is_empty() {
+        return continued(target, tests, window, options);
     }
-    let tokens = options.tokens.or(window.tokens)?;
-    let tokens = Some(tokens.saturating_sub(window.count(&commented(target, facts))));
-    let shown = continued(target, tests, window, Options { tokens, infill: false, ..options });
-    let text = with_facts(target, &shown.text, facts)?;
-    Some(Shown { tokens: window.count(&text), text, ..shown })
+    of_words(target, tests, window, options, told).unwrap_or_else(|| continued(target, tests, window, options))
 }
 
-/// A text that ends with the function's head, with messages of tests in front of that.
-pub fn with_facts(target: &Target, text: &str, facts: &[String]) -> Option<String> {
-    let stub = target.stub();
-    Some(format!("{}{}{stub}", text.strip_suffix(&stub)?, commented(target, facts)))
+/// Like [`of`], for the parameters alone. `None` where they cannot be asked for.
+pub fn of_parameters(
+    target: &Target,
+    tests: &Tests,
+    window: &Window,
+    options: Options,
+    told: Told<'_>,
+) -> Option<Shown> {
+    of_words(target, tests, window, options, Told { parameters: true, ..told })
 }
 
-/// Messages of tests as comments.
-fn commented(target: &Target, facts: &[String]) -> String {
-    let (indent, mark) = (" ".repeat(target.indent), target.language.line_comment());
-    let first = std::iter::once(FAILED).chain(facts.iter().map(String::as_str));
-    first.flat_map(|line| [&indent, mark, " ", line, "\n"]).collect()
+/// Like [`of`] where candidates have failed. `None` for models so small that they get nothing beside the
+/// function, and where a prompt does not end with its head.
+pub fn again(target: &Target, tests: &Tests, window: &Window, options: Options, told: Told<'_>) -> Option<Shown> {
+    let is_told = window.chat.is_some() || options.tokens.or(window.tokens).is_some();
+    of_words(target, tests, window, options, told).filter(|_| is_told)
 }
 
-/// The line before such messages.
-const FAILED: &str = "Wrong attempts failed these tests:";
-
-fn written(target: &Target, tests: &Tests, window: &Window, options: Options, facts: &[String]) -> Shown {
-    let Some(chat) = &window.chat else { return continued(target, tests, window, options) };
-    let function = target.requested();
-    let around = |code: &str| chat::prompt(chat, &function, code, facts);
-    let own = window.count(&around(""));
-    let tokens = options.tokens.or(window.tokens).map(|tokens| tokens.saturating_sub(own));
-    let shown = continued(target, tests, window, Options { tokens, infill: false, ..options });
-    let text = around(&shown.text);
+/// The prompt that tells something; `None` where that has no place.
+fn of_words(target: &Target, tests: &Tests, window: &Window, options: Options, told: Told<'_>) -> Option<Shown> {
+    let Some(chat) = &window.chat else {
+        let own = window.count(&told.commented(target));
+        let options = with_room(options, window, own);
+        let shown = continued(target, tests, window, Options { infill: false, ..options });
+        let text = told.in_front(target, &shown.text)?;
+        return Some(Shown { tokens: window.count(&text), text, ..shown });
+    };
+    let around = |code: &str| chat::of_target(chat, target, code, told);
+    let own = window.count(&around("")?);
+    let options = with_room(options, window, own);
+    let shown = continued(target, tests, window, Options { infill: false, ..options });
+    let text = around(&shown.text)?;
     let budget = shown.budget.map(|budget| budget + own);
-    Shown { tokens: window.count(&text), text, budget, chat: true, ..shown }
+    Some(Shown { tokens: window.count(&text), text, budget, chat: true, ..shown })
+}
+
+/// Options that leave room for so many tokens.
+fn with_room(options: Options, window: &Window, own: usize) -> Options {
+    Options { tokens: options.tokens.or(window.tokens).map(|tokens| tokens.saturating_sub(own)), ..options }
 }
 
 /// Like [`of`], for a model that goes on where the prompt ends.

@@ -4,7 +4,7 @@ mod worth;
 
 use std::path::{Path, PathBuf};
 
-use super::{Options, Shown, Tests, of};
+use super::{Options, Shown, Tests, Told, of};
 use crate::code::{Place, Target, TargetSpec};
 use crate::language::Language;
 use crate::model::{MAIN, Model, ModelFiles};
@@ -103,7 +103,7 @@ fn report() -> (tempfile::TempDir, Target) {
 }
 
 fn shown(target: &Target, options: Options) -> Shown {
-    of(target, &Tests::default(), &window(), options)
+    of(target, &Tests::default(), &window(), options, Told::default())
 }
 
 #[test]
@@ -236,16 +236,16 @@ fn at_every_size_it_is_code_that_ends_with_the_stub() {
         assert!(is_code(language, &target.text), "{language:?}");
         let (stub, mut before) = (window.count(&target.stub()), 0);
         for budget in (20..700).step_by(20) {
-            let shown = of(&target, &Tests::default(), &window, at(budget));
+            let shown = of(&target, &Tests::default(), &window, at(budget), Told::default());
             assert!(shown.text.ends_with(&target.stub()), "{language:?} {budget}:\n{}", shown.text);
             assert!(shown.tokens <= budget.max(stub + 60), "{language:?} {budget}: {}", shown.tokens);
-            assert_eq!(shown, of(&target, &Tests::default(), &window, at(budget)), "the same again");
+            assert_eq!(shown, of(&target, &Tests::default(), &window, at(budget), Told::default()), "the same again");
             let body = if language == Language::Python { "        pass\n" } else { "" };
             let whole = format!("{}{body}{}", shown.text, target.after());
             assert!(is_code(language, &whole), "{language:?} {budget}:\n{}", shown.text);
             before = before.max(shown.tokens);
         }
-        let all = of(&target, &Tests::default(), &window, at(5000));
+        let all = of(&target, &Tests::default(), &window, at(5000), Told::default());
         assert!(all.text.contains("LIMIT") || all.text.contains("Limit"), "{}", all.text);
         assert!(all.left_out.iter().all(|part| part.what == "its tests"), "{:?}", all.left_out);
         assert!(all.tokens >= before);
@@ -261,7 +261,7 @@ fn what_stands_after_it_is_shown_once() {
         let function = if language == Language::Python { "top" } else { "push" };
         let target = target(&root.join(name), function);
         let options = Options { tokens: Some(5000), ..Options::default() };
-        let shown = of(&target, &Tests::default(), &window, options);
+        let shown = of(&target, &Tests::default(), &window, options, Told::default());
         let (before, after) = shown.text.split_once(infill.hole).unwrap();
         let before = before.strip_prefix(infill.begin).unwrap();
         let after = after.strip_suffix(infill.end).unwrap();
@@ -272,7 +272,13 @@ fn what_stands_after_it_is_shown_once() {
         ));
         let rest = if language == Language::Python { "render" } else { "op(" };
         assert!(!before.contains(rest), "{before}");
-        let short = of(&target, &Tests::default(), &window, Options { tokens: Some(300), ..Options::default() });
+        let short = of(
+            &target,
+            &Tests::default(),
+            &window,
+            Options { tokens: Some(300), ..Options::default() },
+            Told::default(),
+        );
         assert!(short.tokens <= 300, "{}", short.tokens);
     }
 }
@@ -284,7 +290,7 @@ fn tests_are_shown_where_they_are_named_or_asked_for() {
     let files = vec![(PathBuf::from("tests/test_report.py"), text.to_owned())];
     let of = |named, tests, tokens| {
         let tests_of = Tests { files: files.clone(), named };
-        of(&target, &tests_of, &window(), Options { tests, tokens, infill: false }).text
+        of(&target, &tests_of, &window(), Options { tests, tokens, infill: false }, Told::default()).text
     };
     let quoted = "# test_report.py\n# def test_top():\n#     assert Report(TABLE).top(3) == []\n";
     let shown = of(true, None, Some(400));

@@ -92,7 +92,7 @@ fn read_source(language: Language, text: &str, random: &mut Random) {
         target.path = Some(PathBuf::from("/nowhere/source"));
         let _ = target.with_stub(&target.stub());
         let options = prompt::Options { tokens: Some(400), ..prompt::Options::default() };
-        prompt::of(&target, &prompt::Tests::default(), &Window::default(), options);
+        prompt::of(&target, &prompt::Tests::default(), &Window::default(), options, prompt::Told::default());
     }
 }
 

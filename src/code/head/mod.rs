@@ -11,7 +11,8 @@ use super::words::{Word, names, words};
 use super::{rules, text};
 use crate::language::Language;
 use gathered::{gathered_python, gathered_script};
-use parameter::{Gathers, Parameter, named_at, parameters, parts};
+use parameter::{Gathers, Parameter, parameters};
+pub(super) use parameter::{named_at, parts};
 use statement::Statement;
 
 impl RequestedFunction {

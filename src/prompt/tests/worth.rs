@@ -33,7 +33,7 @@ fn framework() -> String {
 }
 
 fn shown(target: &Target, tokens: usize) -> Shown {
-    of(target, &Tests::default(), &wide(), at(tokens))
+    of(target, &Tests::default(), &wide(), at(tokens), Told::default())
 }
 
 fn codec() -> (tempfile::TempDir, PathBuf) {
@@ -119,7 +119,7 @@ fn the_room_is_filled_with_bodies_of_what_these_use() {
 
 fn with_tests(target: &Target, path: PathBuf, text: &str, tokens: usize) -> Shown {
     let tests = Tests { files: vec![(path, text.to_owned())], named: true };
-    of(target, &tests, &wide(), at(tokens))
+    of(target, &tests, &wide(), at(tokens), Told::default())
 }
 
 #[test]

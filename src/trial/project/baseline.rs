@@ -102,6 +102,16 @@ impl Baseline {
         Self { broken, wanted: [&self.wanted[..], names].concat(), ..self.clone() }
     }
 
+    /// The baseline in which tests count whose call of this function Python refused for its arguments. No body
+    /// is reached by such a call. `None` if there are none.
+    pub fn with_refused(&self, function: &str) -> Option<Self> {
+        let is_refused = |name: &&String| self.failed.get(*name).is_some_and(|why| refuses(why, function));
+        let refused: Vec<String> = self.broken.iter().filter(is_refused).cloned().collect();
+        let counted =
+            Self { reached: self.reached.iter().chain(&refused).cloned().collect(), ..self.with_counted(&refused) };
+        (!refused.is_empty()).then_some(counted)
+    }
+
     /// The baseline restricted to the tests that call the function.
     #[must_use]
     pub fn of_callers(&self) -> Self {
@@ -153,6 +163,16 @@ impl Baseline {
     }
 }
 
+/// Returns true if Python says that the arguments of a call do not fit this function.
+pub fn refuses(why: &str, function: &str) -> bool {
+    let name = function.rsplit('.').next().unwrap_or(function);
+    why.split("TypeError: ").skip(1).any(|said| {
+        let Some((called, how)) = said.split_once("() ") else { return false };
+        called.rsplit('.').next() == Some(name)
+            && ["got ", "missing ", "takes "].iter().any(|word| how.starts_with(word))
+    })
+}
+
 /// Duration of the longest run.
 fn longest(runs: &[Seen]) -> Duration {
     runs.iter().flatten().map(|(_, elapsed)| *elapsed).max().unwrap_or_default()
@@ -165,6 +185,27 @@ mod tests {
 
     fn tests(tests: &[(&str, Outcome)]) -> Vec<TestEnd> {
         tests.iter().map(|(name, outcome)| TestEnd::new(name, *outcome)).collect()
+    }
+
+    #[test]
+    fn a_call_that_is_refused_for_its_arguments_counts() {
+        let failed = |name: &str, why: &str| TestEnd { why: why.to_owned(), ..TestEnd::new(name, Failed) };
+        let said = [
+            ("new", "slug('a', sep='_') raised TypeError: Text.slug() got an unexpected keyword argument 'sep'"),
+            ("other", "TypeError: slugs() missing 1 required positional argument: 'x'"),
+            ("inside", "TypeError: slug() is wrong"),
+        ];
+        let tests = said.iter().map(|(name, why)| failed(name, why)).collect();
+        let names = Names { tests, reached: Some(Vec::new()), ..Names::default() };
+        let baseline = Baseline::without_body(Some(&names), None);
+        assert_eq!(baseline.broken, ["new", "other", "inside"]);
+        let counted = baseline.with_refused("Text.slug").unwrap();
+        assert_eq!(
+            (counted.wanted, counted.broken),
+            (vec!["new".to_owned()], vec!["other".to_owned(), "inside".to_owned()])
+        );
+        assert_eq!(counted.reached, HashSet::from(["new".to_owned()]));
+        assert_eq!(baseline.with_refused("Text.cut"), None);
     }
 
     #[test]

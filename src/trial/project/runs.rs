@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::baseline::Baseline;
+use super::baseline::{Baseline, refuses};
 use super::baseline_cache::{BaselineCache, CacheFile};
 use super::projects::Projects;
 use super::{Base, Copy, Project};
@@ -297,6 +297,8 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         };
         let of = Baseline::of_runs_without;
         let known = projects.known(project, base, (programs.without, times), (cache, cancel), of, run)?;
+        let counted = programs.own.and_then(|(_, function)| known.with_refused(function));
+        let known = counted.map_or(known, Arc::new);
         Ok(if project.is_suite() { Arc::new(known.of_callers()) } else { known })
     }
 
@@ -386,6 +388,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             test.outcome == Outcome::Failed
                 && known.failed.get(&test.name) == Some(&test.why)
                 && known.wanted.contains(&test.name)
+                && !self.programs.own.is_some_and(|(_, function)| refuses(&test.why, function))
         };
         let same: Vec<String> = names.tests.iter().filter(fails_so).map(|test| test.name.clone()).collect();
         // A program equal to the one without a candidate fails as without it.
