@@ -154,7 +154,7 @@ impl Target {
         let read = self.as_read();
         let functions = (rules::of(read.language).functions)(&read.text);
         let is_finished = functions.iter().any(|function| function.line == read.line && function.finished);
-        (is_finished && read.path.is_some()).then(|| &read.text[read.body.clone()])
+        is_finished.then(|| &read.text[read.body.clone()])
     }
 
     /// The function as it is in its file, from its stub on, in whole lines; none if it has no body there.
@@ -162,6 +162,13 @@ impl Target {
         self.own_body()?;
         let read = self.as_read();
         Some(read.text[read.stub..read.function.end].trim_end().to_owned() + "\n")
+    }
+
+    /// Returns true if a completion makes the function that its file has already.
+    pub fn is_as_before(&self, completion: &str) -> bool {
+        let normalised = |function: &str| super::normalise(self.language, function);
+        let is_same = |body: &str| normalised(&self.whole(completion)) == normalised(&self.as_read().whole(body));
+        self.stub() == self.as_read().stub() && self.own_body().is_some_and(is_same)
     }
 
     /// This target with a body that is begun up to byte `at`.

@@ -273,7 +273,7 @@ impl Job {
     /// The prompt in which the parameters are asked for, and when the answer is whole; `None` unless the wish
     /// speaks of them.
     pub fn prompt_of_parameters(&self, window: &Window) -> Option<(Prompt, StopRules)> {
-        let target = self.target().filter(|target| target.path.is_some())?;
+        let target = self.target()?;
         self.wish().filter(|wish| code::speaks_of_parameters(wish))?;
         let told = Told { parameters: true, ..self.told(&[]) };
         let shown = prompt::of_parameters(target, &self.tests_shown(target), window, self.showing, told)?;
@@ -285,7 +285,7 @@ impl Job {
     /// This job with the parameters that a model wrote; `None` where they are as before, or none.
     pub fn with_parameters(&self, text: &str) -> Option<Self> {
         let target = self.target()?;
-        let changed = target.with_parameters(text)?;
+        let changed = target.with_parameters(text, self.wish()?)?;
         (changed.stub() != target.stub()).then(|| Self { text: Text::Function(Box::new(changed)), ..self.clone() })
     }
 

@@ -65,6 +65,10 @@ pub trait Task: Send + Sync {
     fn called(&self, _candidate: usize, _text: &str, _limits: Limits) -> Option<Trial> {
         None
     }
+    /// A sentence against a candidate that no test says, which becomes a mark of its verdict.
+    fn objection(&self, _candidate: usize, _text: &str) -> Option<String> {
+        None
+    }
     /// Returns true if the token limit cut a candidate in the middle of the function.
     fn is_cut_off(&self, _reason: FinishReason, _text: &str) -> bool {
         false

@@ -79,6 +79,11 @@ impl Task for Job {
         self.called(candidate, completion, limits).map_or_else(Verdict::no_tests, of)
     }
 
+    fn objection(&self, _candidate: usize, completion: &str) -> Option<String> {
+        let target = self.target().filter(|_| self.wish().is_some())?;
+        target.is_as_before(completion).then(|| "it is the function as it was".to_owned())
+    }
+
     fn is_cut_off(&self, reason: FinishReason, completion: &str) -> bool {
         reason == FinishReason::Length && self.target().is_some_and(|target| target.breaks_off(completion))
     }

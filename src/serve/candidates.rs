@@ -37,7 +37,7 @@ pub fn read(fields: &Fields, serving: &Serving) -> Result<CandidatesRequest, Ref
     for option in options::of(GENERATION | SAMPLING | PROMPTS).chain(others) {
         fields.set(&option.setting(), option.name, &mut settings)?;
     }
-    let job = job(fields, serving.trials.as_ref())?.showing(settings.prompt);
+    let job = job(fields, serving.trials.as_ref())?.showing(settings.prompt).wishing(fields.text("change")?);
     if let (Some(trials), Some(tests)) = (&serving.trials, &job.tests) {
         let language = job.language().unwrap_or(Language::Python);
         trials.judge.check(language, job.file(), tests).map_err(|error| Refusal::bad(error.to_string()))?;
@@ -48,7 +48,7 @@ pub fn read(fields: &Fields, serving: &Serving) -> Result<CandidatesRequest, Ref
     options.stop = job.stop_rules(window, &options.stop.strings, !settings.no_default_stops);
     let (seed, job) = (options.seed, Arc::new(job));
     let ask = Ask {
-        request: Request { prompt: job.prompt_for(window), reference: None, options },
+        request: Request { prompt: job.prompt_for(window), reference: job.reference(), options },
         task: job.clone(),
         limits: settings.limits,
         stop_on_pass: fields.flag("stop_on_pass")?,

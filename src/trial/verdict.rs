@@ -232,7 +232,7 @@ impl Verdict {
 
     /// Adds marks before the others, a sentence each.
     #[must_use]
-    pub(super) fn with_marks(mut self, sentences: &[String]) -> Self {
+    pub fn with_marks(mut self, sentences: &[String]) -> Self {
         let sentences = sentences.iter().map(|sentence| clean_line(sentence, COLUMNS));
         self.assurance.marks.splice(0..0, sentences).for_each(drop);
         self.assurance.marks.truncate(MOST_MARKS);

@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use serde_json::json;
+
 use super::server::odd::{FRAMINGS, Odd, REFUSALS, SHAPES, named};
 use super::server::{Model, Server, begin, event};
 use super::world::{Done, World, candidates, isolated, keys};
@@ -180,6 +182,43 @@ fn code_that_cannot_be_loaded_is_neither_picked_nor_written() {
     // One that can be is.
     of(&["    return (x\n", "    return 2 * x\n"]).code(0);
     assert!(std::fs::read_to_string(&file).unwrap().ends_with("    return 2 * x\n"));
+}
+
+#[test]
+fn a_function_that_has_a_body_is_changed_as_a_sentence_says() {
+    let world = World::new();
+    let text = "def shout(text):\n    return text.upper()\n\n\ndef other():\n    return shout('a')\n";
+    let file = world.file("a.py", text);
+    let change = |bodies: &[&str], sentence: &str, more: &[&str]| {
+        let server = Server::good(Model::new(bodies));
+        let at = format!("{file}:shout");
+        let args = ["complete", "--json", "--file", &at, "--server", &server.address, "--change", sentence];
+        let n = bodies.len().to_string();
+        let done = run(&world, &[&args[..], &["-n", &n], more].concat(), None);
+        let asked: Vec<_> = server.asked().into_iter().filter(super::server::ReceivedRequest::is_real).collect();
+        let prompts: Vec<String> = asked.iter().map(|one| one.body["prompt"].as_str().unwrap().to_owned()).collect();
+        (done, prompts)
+    };
+    let unless = "    return (text or '').upper()\n";
+    let (done, prompts) =
+        change(&["    return text.upper()\n", unless, "    return text.upper() # so\n"], "also  accept\nNone", &[]);
+    let report = done.code(0).json();
+    let shown = "# Before the change:\n# def shout(text):\n#     return text.upper()\n# Change: also accept None\ndef shout(text):\n";
+    assert!(prompts.len() == 1 && prompts[0].ends_with(shown), "{prompts:?}");
+    assert_eq!(report["picked"], 1, "{report}");
+    let as_it_was = json!(["it is the function as it was"]);
+    assert_eq!(candidates(&report)[0]["verdict"]["assurance"]["marks"], as_it_was, "{report}");
+
+    // Parameters that the sentence speaks of are asked for first, and all candidates have them.
+    let bodies = ["(text, mark='!'):\n", "    return text.upper() + mark\n"];
+    let (done, prompts) = change(&bodies, "add a parameter mark, default '!'", &["--apply"]);
+    done.code(0);
+    assert!(prompts.len() == 2 && prompts[0].ends_with("\ndef shout"), "{prompts:?}");
+    let head = "def shout(text, mark='!'):\n";
+    assert!(prompts[1].ends_with(head), "{prompts:?}");
+    assert!(std::fs::read_to_string(&file).unwrap().starts_with(&format!("{head}    return text")), "{prompts:?}");
+    world.run(&["undo"]).code(0);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 --
 -- Needs `bass-tui serve --allow-trials` on this machine. Put the folder `nvim` in the runtime path, then:
 --   require("bass-tui").setup({})              -- :BassTui asks, :BassTuiCancel ends what is being written
+--   :BassTui also accept None                  -- changes the function that is there
 -- In the window: Enter takes the candidate under the cursor, Tab goes to the next one, q closes.
 
 local M = {
@@ -287,7 +288,9 @@ end
 
 function M.setup(config)
   M.config = vim.tbl_deep_extend("force", M.config, config or {})
-  vim.api.nvim_create_user_command("BassTui", function() M.candidates() end, {})
+  vim.api.nvim_create_user_command("BassTui", function(typed)
+    M.candidates(typed.args ~= "" and { change = typed.args } or nil)
+  end, { nargs = "*" })
   vim.api.nvim_create_user_command("BassTuiCancel", M.cancel, {})
 end
 

@@ -3,7 +3,10 @@
 
 mod gathered;
 mod parameter;
+mod signature;
 mod statement;
+
+pub use signature::speaks_of_parameters;
 
 use super::answer::RequestedFunction;
 use super::target::last_name;

@@ -92,7 +92,7 @@ pub fn parts(language: Language, list: &str) -> Vec<&str> {
     found
 }
 
-fn parameter(language: Language, part: &str) -> Option<Parameter> {
+pub fn parameter(language: Language, part: &str) -> Option<Parameter> {
     let lines = part.lines().map(|line| line.split(language.line_comment()).next().unwrap_or_default().trim());
     let part = lines.collect::<Vec<_>>().join(" ");
     let (written, kind, value) = divided(language, &part);

@@ -485,7 +485,8 @@ impl State {
     fn test(&mut self, candidate: usize) {
         let Some(c) = self.candidates.get_mut(candidate).filter(|c| c.finish.is_some()) else { return };
         let Some(trial) = self.task.trial(candidate, &c.text, self.limits) else {
-            c.verdict = self.task.untested(candidate, &c.text, self.limits);
+            let objection = self.task.objection(candidate, &c.text);
+            c.verdict = self.task.untested(candidate, &c.text, self.limits).with_marks(objection.as_slice());
             self.slots[candidate].marked = c.verdict.is_marked();
             if !c.verdict.news().is_empty() {
                 let outcome = Ok(c.verdict.clone());
@@ -511,6 +512,8 @@ impl State {
 
     fn tested(&mut self, candidate: usize, news: News) {
         let News::Ended(outcome) = news else { return self.tell(Event::Testing(candidate)) };
+        let objection = self.task.objection(candidate, &self.candidates[candidate].text);
+        let outcome = outcome.map(|verdict| verdict.with_marks(objection.as_slice()));
         let slot = &mut self.slots[candidate];
         slot.trial = None;
         slot.passed = matches!(&outcome, Ok(verdict) if verdict.status == Status::Passed);
