@@ -31,6 +31,9 @@ impl Tests {
         }
         let one = |(path, only): &(PathBuf, Vec<String>)| {
             let text = files::named_text(path).map_err(|why| format!("the tests file {} {why}", path.display()))?;
+            if let Some(gone) = only.iter().find(|test| is_gone(test, &text)) {
+                return Err(format!("--tests names the test `{gone}`, and {} has none of this name", path.display()));
+            }
             let label = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
             let tests = Self::of(program, path, text, only.clone());
             Ok((tests, if only.is_empty() { label.into_owned() } else { format!("{label}::{}", only.join(", ")) }))
@@ -40,6 +43,13 @@ impl Tests {
         let tests = if tests.len() == 1 { tests.remove(0) } else { Self::Several(tests) };
         Ok((tests, labels.join(" + ")))
     }
+}
+
+/// Returns true if no part of a test's name is in its file. A test may be one of a class of another file, or
+/// have further words.
+fn is_gone(test: &str, text: &str) -> bool {
+    let parts = test.split("::").flat_map(|part| part.split(['[', '/', '>'])).map(str::trim);
+    parts.filter(|part| !part.is_empty()).all(|part| !text.contains(part))
 }
 
 /// The file in `FILE::TEST`, and the test. A file of exactly this name wins.
@@ -90,7 +100,7 @@ mod tests {
     fn single_tests_of_a_file_are_run_in_their_project() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        let tests = ("test_a.py", "from a import f\n");
+        let tests = ("test_a.py", "from a import f\n\n\ndef test_x(): f()\n\n\ndef test_y(): f()\n");
         crate::files::write_all(folder.path(), [("setup.cfg", ""), ("a.py", "def f(): ...\n"), tests]);
         let program = at("a.py");
         let named = |names: &[&str]| {
@@ -109,6 +119,7 @@ mod tests {
         let refused = |name: &str| named(&[name]).unwrap_err();
         assert!(refused("test_a.py::").contains("names no test"), "{}", refused("test_a.py::"));
         assert!(refused("gone.py::x").contains("gone.py cannot be read"), "{}", refused("gone.py::x"));
+        assert!(refused("test_a.py::test_z").contains("has none of this name"), "{}", refused("test_a.py::test_z"));
         assert!(refused("::x").contains("no single file"), "{}", refused("::x"));
         let empty = |name: &str| Tests::named(&[name.to_owned()], Language::Python, None, None).unwrap_err();
         assert!(["", " "].iter().all(|name| empty(name).contains("--tests is empty")), "{}", empty(""));
