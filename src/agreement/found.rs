@@ -23,6 +23,8 @@ pub struct Agreement {
     /// By witness.
     standings: Vec<Standing>,
     differing: Vec<usize>,
+    /// The outcomes of the function as it was, as far as it was called.
+    before: Vec<Observed>,
 }
 
 /// An outcome of a call, and the candidates that have it.
@@ -36,6 +38,8 @@ pub struct Answer {
     pub votes: usize,
     /// True if it can be compared: it returns or raises, the same each time.
     pub is_told: bool,
+    /// True if the function did the same before it was changed.
+    pub is_before: bool,
 }
 
 /// The call that shows why a candidate is broken.
@@ -43,11 +47,17 @@ fn fault(witness: &Witness) -> Option<&Observed> {
     witness.observed.iter().find(|observed| matches!(observed.effect, Effect::Unloaded | Effect::Raised))
 }
 
+/// Returns true if two calls did one thing. Calls that say nothing are no different answers.
+fn does_as(one: &Observed, other: &Observed) -> bool {
+    let is_silent = || one.outcome().is_none() && (one.effect, &one.shown) == (other.effect, &other.shown);
+    one.outcome() == other.outcome() && (is_same(one, other) || is_silent())
+}
+
 impl Agreement {
     /// The agreement of these witnesses of the inputs.
     pub fn of(inputs: Arc<[Input]>, witnesses: Vec<Witness>) -> Self {
         let standings = tally(&witnesses, inputs.len());
-        let mut this = Self { inputs, witnesses, standings, differing: Vec::new() };
+        let mut this = Self { inputs, witnesses, standings, differing: Vec::new(), before: Vec::new() };
         let answers: Vec<Vec<Answer>> = (0..this.inputs.len()).map(|input| this.answers(input)).collect();
         let kinds = |input: usize| answers[input].iter().filter(|answer| answer.is_told).count();
         let mut differing: Vec<usize> = (0..answers.len()).filter(|&input| kinds(input) > 1).collect();
@@ -62,12 +72,36 @@ impl Agreement {
         this
     }
 
+    /// This agreement with the outcomes of the function as it was.
+    #[must_use]
+    pub fn with_before(self, observed: &[Observed]) -> Self {
+        Self { before: observed.to_vec(), ..self }
+    }
+
+    /// The outcomes of the function as it was, as far as it was called.
+    pub fn before(&self) -> &[Observed] {
+        &self.before
+    }
+
+    /// The inputs on which a candidate does something else than the function did, the shortest first; `None`
+    /// where the two were not called.
+    pub fn changes(&self, candidate: usize) -> Option<Vec<usize>> {
+        let own = &self.witnesses[self.place(candidate)?].observed;
+        let is_change = |(_, (own, before)): &(usize, (&Observed, &Observed))| {
+            own.outcome().is_some() && before.outcome().is_some() && !does_as(own, before)
+        };
+        let changes = own.iter().zip(&self.before).enumerate().filter(is_change);
+        let mut changes: Vec<usize> = changes.map(|(input, _)| input).collect();
+        changes.sort_by_key(|&input| self.inputs[input].text().len());
+        (!self.before.is_empty()).then_some(changes)
+    }
+
     /// The agreement among the candidates that `counts` takes; `None` if it takes none that was called.
     #[must_use]
     pub fn among(&self, counts: impl Fn(usize) -> bool) -> Option<Self> {
         let taken = |witness: &&Witness| witness.members.iter().any(|&member| counts(member));
         let witnesses: Vec<Witness> = self.witnesses.iter().filter(taken).cloned().collect();
-        (!witnesses.is_empty()).then(|| Self::of(self.inputs.clone(), witnesses))
+        (!witnesses.is_empty()).then(|| Self::of(self.inputs.clone(), witnesses).with_before(&self.before))
     }
 
     fn place(&self, candidate: usize) -> Option<usize> {
@@ -201,14 +235,7 @@ impl Agreement {
         let mut all: Vec<(&Observed, Answer)> = Vec::new();
         for witness in &self.witnesses {
             let Some(observed) = witness.observed.get(input) else { continue };
-            // Calls that say nothing are no different answers.
-            let is_silent = |other: &Observed| {
-                other.outcome().is_none() && (other.effect, &other.shown) == (observed.effect, &observed.shown)
-            };
-            let is = |other: &Observed| {
-                other.outcome() == observed.outcome() && (is_same(other, observed) || is_silent(other))
-            };
-            let same = all.iter_mut().find(|(other, _)| is(other));
+            let same = all.iter_mut().find(|(other, _)| does_as(other, observed));
             if let Some((_, answer)) = same {
                 answer.votes += witness.votes;
                 answer.candidates.extend(&witness.members);
@@ -216,7 +243,9 @@ impl Agreement {
                 let unsteady = if observed.is_unsteady { ", and another time something else" } else { "" };
                 let shown = format!("{}{unsteady}", observed.shown);
                 let is_told = observed.outcome().is_some();
-                let answer = Answer { shown, candidates: witness.members.clone(), votes: witness.votes, is_told };
+                let is_before = self.before.get(input).is_some_and(|before| does_as(before, observed));
+                let (candidates, votes) = (witness.members.clone(), witness.votes);
+                let answer = Answer { shown, candidates, votes, is_told, is_before };
                 all.push((observed, answer));
             }
         }
@@ -252,15 +281,28 @@ impl Agreement {
         let differs = self.differing();
         let shown = differs.iter().take(MOST_SHOWN).map(|&input| {
             let answers = self.answers(input);
-            let answers = answers.iter().map(|a| json!({ "does": a.shown, "candidates": a.candidates }));
+            let answer = |a: &Answer| {
+                let mut answer = json!({ "does": a.shown, "candidates": a.candidates });
+                if a.is_before {
+                    answer["before"] = json!(true);
+                }
+                answer
+            };
+            let answers = answers.iter().map(answer);
             json!({ "call": self.inputs[input].text(), "answers": answers.collect::<Vec<_>>() })
         });
-        json!({
+        let groups = self.groups();
+        let mut report = json!({
             "inputs": self.inputs.len(),
-            "groups": self.groups(),
+            "groups": groups,
             "differing": differs.len(),
             "differs": shown.collect::<Vec<_>>(),
-        })
+        });
+        let changed = groups.iter().map(|group| self.changes(*group.first()?).map(|inputs| inputs.len()));
+        if let Some(changed) = changed.collect::<Option<Vec<usize>>>() {
+            report["changed"] = json!(changed);
+        }
+        report
     }
 }
 
@@ -322,6 +364,20 @@ mod tests {
         assert_eq!((found.words().as_str(), found.candidates()), ("2 of 5 agree", 5));
         assert_eq!(found.groups(), [vec![0, 3], vec![1, 2, 5, 6], vec![4]], "two votes each, as before");
         assert_eq!(found.standing(5).map(|standing| standing.agree), Some(2));
+    }
+
+    #[test]
+    fn a_change_is_held_against_the_function_as_it_was() {
+        let found = found();
+        assert_eq!((found.changes(0), found.json().get("changed").is_none()), (None, true));
+        let before = found.witnesses[0].observed.clone();
+        let found = found.with_before(&before);
+        assert_eq!(found.changes(0), Some(vec![1, 2]), "the shortest first");
+        assert_eq!((found.changes(1), found.changes(4)), (Some(vec![]), Some(vec![])), "a late call is no change");
+        let told: Vec<bool> = found.answers(1).iter().map(|answer| answer.is_before).collect();
+        assert_eq!(told, [true, false]);
+        assert_eq!(found.json()["changed"], json!([2, 0, 0]));
+        assert_eq!(found.among(|c| c == 0).unwrap().changes(0), Some(vec![1, 2]));
     }
 
     #[test]

@@ -41,15 +41,24 @@ pub fn are_called(language: Language) -> bool {
     language == Language::Python || language.is_kin(Language::JavaScript)
 }
 
-/// The inputs of a function. Calls are looked for in its own text and in these texts of tests, values in these
-/// bodies. The error is a sentence.
-pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<Input>, String> {
+/// Texts about a function, beside its file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Texts<'a> {
+    /// Tests.
+    pub tests: &'a [String],
+    /// What the user wants of it.
+    pub wish: Option<&'a str>,
+}
+
+/// The inputs of a function. Calls are looked for in its own text and in tests, values in what the user wants and
+/// in these bodies. The error is a sentence.
+pub fn inputs(target: &Target, texts: Texts<'_>, bodies: &[&str]) -> Result<Vec<Input>, String> {
     if !are_called(target.language) {
         return Err(TrialError::Unobserved { language: target.language.title() }.to_string());
     }
     let called = called(target)?;
     let head = head_of(target);
-    let shown = shown_calls(target, &called, head, tests);
+    let shown = shown_calls(target, &called, head, texts.tests);
     let declared = Declarations::of_file(target.language, &target.text);
     let types = Types::new(target.language, &declared);
     let mut parameters = parameters(types, head, &called.name).unwrap_or_default();
@@ -59,6 +68,7 @@ pub fn inputs(target: &Target, tests: &[String], bodies: &[&str]) -> Result<Vec<
         Words::none(target.language)
     };
     parameters.extend(words.named(head));
+    let words = words.with_wish(texts.wish.unwrap_or_default());
     let literals = Literals::of(target.language, bodies);
     let known = Known {
         function: (head, &called.name),
@@ -172,7 +182,7 @@ impl Known<'_> {
 /// them return functions.
 pub fn more_inputs(
     target: &Target,
-    tests: &[String],
+    texts: Texts<'_>,
     (known, bodies): (&[&str], &[&str]),
     inputs: &[Input],
 ) -> Vec<Input> {
@@ -181,7 +191,7 @@ pub fn more_inputs(
     if !of(bodies).has_more_than(&of(known)) && levels(bodies) == levels(known) {
         return Vec::new();
     }
-    let all = self::inputs(target, tests, bodies).unwrap_or_default();
+    let all = self::inputs(target, texts, bodies).unwrap_or_default();
     let is_new = |input: &Input| inputs.iter().all(|old| old.text() != input.text());
     all.into_iter().filter(is_new).take(MOST_MORE).collect()
 }
@@ -419,7 +429,8 @@ mod tests {
 
     fn of(text: &str, name: &str, tests: &[&str]) -> Result<Vec<String>, String> {
         let target = Target::in_text(text, Language::Python, &Place::Function(name.to_owned())).unwrap();
-        let all = inputs(&target, &tests.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(), &[])?;
+        let tests: Vec<String> = tests.iter().map(|text| (*text).to_owned()).collect();
+        let all = inputs(&target, Texts { tests: &tests, wish: None }, &[])?;
         let one = |input: Input| input.text() + &input.result.map(|r| format!(" = {r}")).unwrap_or_default();
         Ok(all.into_iter().map(one).collect())
     }
@@ -435,6 +446,20 @@ mod tests {
             "{all:?}"
         );
         assert_eq!(of(text, "most", &["assert most([1, 2, 2], 1) == [2]\n"]).unwrap(), all, "the same each time");
+    }
+
+    #[test]
+    fn values_that_the_user_speaks_of_are_given() {
+        let text = "def shout(text, mark='!'):\n    \"\"\"Upper case.\n\n    >>> shout('a')\n    'A!'\n    \"\"\"\n    return text.upper() + mark\n";
+        let target = Target::in_text(text, Language::Python, &Place::Function("shout".to_owned())).unwrap();
+        let given = |wish: &str| {
+            let all = inputs(&target, Texts { tests: &[], wish: Some(wish) }, &[]).unwrap();
+            all.iter().map(Input::text).collect::<Vec<String>>()
+        };
+        let none = given("also accept None, as an empty text");
+        assert!(none.iter().take(15).any(|input| input == "shout(None)"), "{none:?}");
+        assert!(given("leave 'n/a' alone").iter().any(|input| input.contains("n/a")));
+        assert!(given("sort case-insensitively").iter().all(|input| !input.contains("None")));
     }
 
     #[test]
@@ -499,9 +524,9 @@ mod tests {
         let target = Target::in_text(text, Language::JavaScript, &Place::Function("handle".to_owned())).unwrap();
         let first = ["  if (method === 'GET') return 1;\n"];
         let both = [first[0], "  if (method === 'PUT' && path === '/a') return 2;\n"];
-        let all = inputs(&target, &[], &first).unwrap();
-        assert_eq!(more_inputs(&target, &[], (&first, &first), &all), []);
-        let more = more_inputs(&target, &[], (&first, &both), &all);
+        let all = inputs(&target, Texts::default(), &first).unwrap();
+        assert_eq!(more_inputs(&target, Texts::default(), (&first, &first), &all), []);
+        let more = more_inputs(&target, Texts::default(), (&first, &both), &all);
         assert!(
             more.len() <= MOST_MORE && more.iter().any(|input| input.text() == "handle(\"PUT\", \"/a\")"),
             "{more:?}"
@@ -512,7 +537,7 @@ mod tests {
     fn kinds_that_candidates_show_reach_the_inputs() {
         let of = |text: &str, name: &str, body: &str| {
             let target = Target::in_text(text, Language::Python, &Place::Function(name.to_owned())).unwrap();
-            inputs(&target, &[], &[body]).unwrap().iter().map(Input::text).collect::<Vec<String>>()
+            inputs(&target, Texts::default(), &[body]).unwrap().iter().map(Input::text).collect::<Vec<String>>()
         };
         let any = |all: &[String], part: &str| assert!(all.iter().any(|call| call.contains(part)), "{part}: {all:?}");
         let merge = "    for s, e in sorted(xs):\n        out[-1] = (s, e)\n";
@@ -566,7 +591,7 @@ mod tests {
     fn javascript_functions_are_called_by_their_signatures() {
         let of = |language, text: &str, name: &str| -> Vec<String> {
             let target = Target::in_text(text, language, &Place::Function(name.to_owned())).unwrap();
-            let all = inputs(&target, &[], &[]).unwrap();
+            let all = inputs(&target, Texts::default(), &[]).unwrap();
             all.into_iter().map(|input| format!("{}({})", input.callee, input.arguments)).collect()
         };
         let script = |text: &str, name: &str| of(Language::JavaScript, text, name);

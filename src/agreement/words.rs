@@ -19,7 +19,12 @@ pub struct Words {
     all: Vec<Word>,
     /// Names of what is put into texts, as it stands there: `{{name}}`.
     slots: Vec<Slot>,
+    /// The user speaks of no value: `None`, `null`.
+    takes_none: bool,
 }
+
+/// Names of no value.
+const NONE: [&str; 4] = ["None", "none", "null", "undefined"];
 
 struct Slot {
     text: String,
@@ -47,11 +52,19 @@ impl Words {
         let plain = plain(&text).map(|text| Word { text: text.to_owned(), is_quoted: false, is_bracketed: false });
         let mut seen: HashSet<String> = parameters.iter().map(|parameter| parameter.name.clone()).collect();
         let all = quoted.chain(plain).filter(|word| seen.insert(word.text.clone())).collect();
-        Self { language, all, slots: slots(language, &text) }
+        Self { language, all, slots: slots(language, &text), takes_none: false }
     }
 
     pub fn none(language: Language) -> Self {
-        Self { language, all: Vec::new(), slots: Vec::new() }
+        Self { language, all: Vec::new(), slots: Vec::new(), takes_none: false }
+    }
+
+    /// These words behind those of what the user wants of the function.
+    pub fn with_wish(self, wish: &str) -> Self {
+        let plain = plain(wish).map(|text| Word { text: text.to_owned(), is_quoted: false, is_bracketed: false });
+        let all = quoted(self.language, wish).into_iter().chain(plain).chain(self.all).collect();
+        let takes_none = wish.split(|c: char| !c.is_alphanumeric()).any(|word| NONE.contains(&word));
+        Self { all, takes_none, ..self }
     }
 
     /// Parameters for what is put into texts, of a function that takes anything by name.
@@ -73,6 +86,7 @@ impl Words {
             if fitting.is_empty() && is_open && word.is_quoted { vec![self.literal(&word.text)] } else { fitting }
         };
         let mut all = self.of_slots(&kind);
+        all.splice(..0, self.takes_none.then_some(Value::None));
         for value in self.all.iter().flat_map(of) {
             if !all.contains(&value) && all.len() < MOST {
                 all.push(value);

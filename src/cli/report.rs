@@ -7,7 +7,7 @@ use super::output::number;
 use crate::agreement::Agreement;
 use crate::job::{Report, label};
 use crate::source::FinishReason;
-use crate::trial::{Status, Verdict};
+use crate::trial::{Observed, Status, Verdict};
 use crate::untrusted::{clean, clean_line, framed};
 
 /// The table for stderr, best candidate first. `sandbox` is the summary of the protection, if there were
@@ -57,6 +57,7 @@ pub fn table(report: &Report, sandbox: Option<&str>) -> String {
     }
     if let Some(agreement) = agreement.as_deref() {
         out += &told_apart(agreement);
+        out += &report.picked.map_or_else(String::new, |picked| changed(agreement, picked));
     }
     let s = &report.summary;
     if report.info.is_served() {
@@ -161,6 +162,18 @@ fn told_apart(agreement: &Agreement) -> String {
     let call = clean_line(&agreement.inputs[input].text(), 80);
     let differing = agreement.differing().len();
     format!("they differ on {differing} of {inputs}: {call} gives {}\n", answers.collect::<Vec<_>>().join(", "))
+}
+
+/// A line on calls that do something else with the pick than they did.
+fn changed(agreement: &Agreement, picked: usize) -> String {
+    let Some(changes) = agreement.changes(picked) else { return String::new() };
+    let of = number(agreement.inputs.len(), "call");
+    let Some(&input) = changes.first() else { return format!("{}: all of {of} do as before\n", label(picked)) };
+    let shown = |observed: Option<&Observed>| observed.map_or_else(String::new, |one| clean_line(&one.shown, 60));
+    let (now, before) = (shown(agreement.observed(picked, input)), shown(agreement.before().get(input)));
+    let call = clean_line(&agreement.inputs[input].text(), 80);
+    let count = changes.len();
+    format!("{} changes {count} of {of}: {call} gave {before}, and gives {now}\n", label(picked))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::figures::has_passed;
 use super::plan::Plan;
 use super::problem::Answer;
 use super::result::{CandidateResult, ProblemResult};
-use crate::agreement::{Standing, Witness, inputs, tally};
+use crate::agreement::{Standing, Texts, Witness, inputs, tally};
 use crate::job::all_workers;
 use crate::source::FinishReason;
 use crate::trial::Runner;
@@ -163,7 +163,9 @@ fn of_problem(
     let origin = |c: &CandidateResult| c.duplicate_of.unwrap_or(c.index);
     let ended: Vec<&CandidateResult> = result.of_first_round().iter().filter(|c| has_ended(c)).collect();
     let bodies: Vec<&str> = ended.iter().map(|c| c.text.as_str()).collect();
-    let Some(inputs) = problem.target().and_then(|target| inputs(&target, &[], &bodies).ok()) else { return Ok(None) };
+    let Some(inputs) = problem.target().and_then(|target| inputs(&target, Texts::default(), &bodies).ok()) else {
+        return Ok(None);
+    };
     let mut witnesses: Vec<Witness> = Vec::new();
     for candidate in &ended {
         if let Some(witness) = witnesses.iter_mut().find(|witness| witness.members[0] == origin(candidate)) {

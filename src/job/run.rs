@@ -3,6 +3,7 @@
 //! A run has no thread of its own: it advances when the source or a trial reports an event. The caller gets
 //! events through a sink, which may lead into a channel of any kind.
 
+mod before;
 mod rounds;
 mod state;
 
@@ -63,6 +64,10 @@ pub trait Task: Send + Sync {
     }
     /// The program whose function is called, as a trial without tests.
     fn called(&self, _candidate: usize, _text: &str, _limits: Limits) -> Option<Trial> {
+        None
+    }
+    /// The function as it was, as a trial without tests, where candidates are to change it.
+    fn before(&self, _limits: Limits) -> Option<Trial> {
         None
     }
     /// A sentence against a candidate that no test says, which becomes a mark of its verdict.

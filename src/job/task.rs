@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Job, Task, TestsChoice};
-use crate::agreement::{are_called, inputs, more_inputs};
+use crate::agreement::{Texts, are_called, inputs, more_inputs};
 use crate::code::{self, Target};
 use crate::engine::FinishReason;
 use crate::language::Language;
@@ -61,12 +61,14 @@ impl Task for Job {
 
     fn inputs(&self, bodies: &[&str]) -> Result<Vec<Input>, String> {
         let target = self.target().ok_or("there is no function to call")?;
-        inputs(target, &self.texts_of_tests(target), bodies)
+        let tests = self.texts_of_tests(target);
+        inputs(target, Texts { tests: &tests, wish: self.wish() }, bodies)
     }
 
     fn more_inputs(&self, known: &[&str], bodies: &[&str], inputs: &[Input]) -> Vec<Input> {
-        self.target()
-            .map_or_else(Vec::new, |target| more_inputs(target, &self.texts_of_tests(target), (known, bodies), inputs))
+        let Some(target) = self.target() else { return Vec::new() };
+        let tests = self.texts_of_tests(target);
+        more_inputs(target, Texts { tests: &tests, wish: self.wish() }, (known, bodies), inputs)
     }
 
     fn called(&self, _candidate: usize, completion: &str, limits: Limits) -> Option<Trial> {
@@ -77,6 +79,10 @@ impl Task for Job {
         let is_called = self.language().is_some_and(are_called);
         let of = |trial| untested(&trial, self.lacking(completion).as_deref(), is_called);
         self.called(candidate, completion, limits).map_or_else(Verdict::no_tests, of)
+    }
+
+    fn before(&self, limits: Limits) -> Option<Trial> {
+        Some(self.trial_by(Tests::own_examples(), &self.reference()?, limits))
     }
 
     fn objection(&self, _candidate: usize, completion: &str) -> Option<String> {

@@ -206,6 +206,11 @@ fn a_function_that_has_a_body_is_changed_as_a_sentence_says() {
     let shown = "# Before the change:\n# def shout(text):\n#     return text.upper()\n# Change: also accept None\ndef shout(text):\n";
     assert!(prompts.len() == 1 && prompts[0].ends_with(shown), "{prompts:?}");
     assert_eq!(report["picked"], 1, "{report}");
+    let changed = &report["agreement"]["changed"];
+    assert!(
+        changed == &json!([0, 1]) || changed[0].as_u64() > Some(0),
+        "the function as it was is called, too: {report}"
+    );
     let as_it_was = json!(["it is the function as it was"]);
     assert_eq!(candidates(&report)[0]["verdict"]["assurance"]["marks"], as_it_was, "{report}");
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use bass_tui::agreement::{Witness, inputs, tally, typed};
+use bass_tui::agreement::{Texts, Witness, inputs, tally, typed};
 use bass_tui::code::{Place as Spot, Target};
 use bass_tui::language::Language;
 use bass_tui::trial::{Earlier, Effect, Input, Observed, Tests, Trial};
@@ -396,7 +396,7 @@ fn candidates_that_do_the_same_agree() {
     let Some(runner) = runner(Language::JavaScript) else { return };
     let text = "/**\n * The largest values.\n *\n * largest([3, 1, 2], 2);\n * // => [3, 2]\n */\nexport const largest = (values, k = 1) => {\n};\n";
     let target = Target::in_text(text, Language::JavaScript, &Spot::Function("largest".to_owned())).unwrap();
-    let inputs = inputs(&target, &[], &[]).unwrap();
+    let inputs = inputs(&target, Texts::default(), &[]).unwrap();
     let bodies = [
         "  return [...values].sort((a, b) => b - a).slice(0, k);\n",
         "  return values.sort((a, b) => a - b).reverse().slice(0, k);\n",

@@ -5,6 +5,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use super::before::Before;
 use super::rounds::{self, Rounds};
 use super::{Ask, Candidate, Event, Outcome, Sink, Task, WhyMore};
 use crate::agreement::{Agreement, Standing, Witness};
@@ -37,13 +38,13 @@ struct Slot {
 
 pub(super) struct State {
     /// This state, for what works in the background.
-    me: Weak<Mutex<Self>>,
-    task: Arc<dyn Task>,
+    pub(super) me: Weak<Mutex<Self>>,
+    pub(super) task: Arc<dyn Task>,
     /// How many tasks there were before this one.
     tasks: usize,
-    limits: Limits,
+    pub(super) limits: Limits,
     stop_on_pass: bool,
-    problem: usize,
+    pub(super) problem: usize,
     /// The first request, and what may be asked after it.
     first: Request,
     rounds: Option<Rounds>,
@@ -57,6 +58,7 @@ pub(super) struct State {
     /// The bodies whose values are among the inputs.
     spoken_of: Vec<String>,
     agreement: Option<Arc<Agreement>>,
+    pub(super) before: Before,
     /// Requests that have not ended.
     writing: usize,
     /// Figures of those that have.
@@ -71,7 +73,7 @@ pub(super) struct State {
     tickets: Vec<(usize, Ticket)>,
     /// Ends the run of the tests without the candidate.
     preparing: Option<Arc<AtomicBool>>,
-    queue: Option<Arc<Queue>>,
+    pub(super) queue: Option<Arc<Queue>>,
     /// `None` once the receiver is gone.
     sink: Option<Sink>,
 }
@@ -115,6 +117,7 @@ impl State {
             inputs,
             spoken_of: Vec::new(),
             agreement: None,
+            before: Before::default(),
             task,
             tasks: 0,
             limits,
@@ -282,6 +285,7 @@ impl State {
     pub fn stop_tests(&mut self) {
         self.untested = true;
         let running = self.slots.iter_mut().flat_map(|slot| [slot.trial.take(), slot.calls.take()]);
+        let running = running.chain([self.before.calls.take()]);
         for cancel in running.flatten().chain(self.preparing.take()) {
             cancel.store(true, Ordering::Relaxed);
         }
@@ -431,6 +435,7 @@ impl State {
     fn call(&mut self, candidate: usize) {
         let (Some(queue), Some(inputs)) = (self.queue.clone(), self.inputs()) else { return };
         let known = self.slots[candidate].observed.as_ref().map_or(0, Vec::len);
+        self.call_before(&inputs);
         if self.slots[candidate].calls.is_some() || known >= inputs.len() {
             return;
         }
@@ -462,7 +467,7 @@ impl State {
     }
 
     /// Counts anew what the candidates agree on.
-    fn agree(&mut self) {
+    pub(super) fn agree(&mut self) {
         let Ok(Some(inputs)) = self.inputs.clone() else { return };
         let members = |c: usize| -> Vec<usize> {
             let has_code = |slot: &Slot| slot.key.is_some() && slot.origin == Some(c);
@@ -476,7 +481,7 @@ impl State {
         };
         let witnesses: Vec<Witness> = self.slots.iter().enumerate().filter_map(witness).collect();
         if !witnesses.is_empty() {
-            let agreement = Arc::new(Agreement::of(inputs, witnesses));
+            let agreement = Arc::new(Agreement::of(inputs, witnesses).with_before(&self.before.observed));
             self.agreement = Some(agreement.clone());
             self.tell(Event::Agreement(agreement));
         }
@@ -582,7 +587,7 @@ impl State {
     }
 
     /// Reports the outcome once no more events can come.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         let Some(mut summary) = self.summary().cloned() else { return };
         if self.slots.iter().any(|slot| slot.trial.is_some()) {
             return;
@@ -593,9 +598,10 @@ impl State {
         // A pass that ends the run waits for no calls.
         if self.stop_on_pass && self.has_passed() {
             let calls = self.slots.iter_mut().filter_map(|slot| slot.calls.take());
-            calls.for_each(|cancel| cancel.store(true, Ordering::Relaxed));
+            calls.chain(self.before.calls.take()).for_each(|cancel| cancel.store(true, Ordering::Relaxed));
         }
-        if self.slots.iter().any(|slot| slot.calls.is_some()) || self.replaces_broken() {
+        let is_called = self.before.calls.is_some() || self.slots.iter().any(|slot| slot.calls.is_some());
+        if is_called || self.replaces_broken() {
             return;
         }
         self.rank(&mut summary);

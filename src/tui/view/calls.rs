@@ -294,7 +294,10 @@ impl<'a> Detail<'a> {
         }
         let texts = apart(&shown(&self.answers), usize::from(area.width / 2));
         for ((at, one), row) in self.answers.iter().enumerate().take(NUMBERED).zip(rows.by_ref()) {
-            let names = one.candidates.iter().map(|&c| label(c)).collect::<Vec<_>>().join(" ");
+            let mut names = one.candidates.iter().map(|&c| label(c)).collect::<Vec<_>>().join(" ");
+            if one.is_before {
+                names.insert_str(0, "as before  ");
+            }
             let (mark, role) = match (check, self.is_right[at]) {
                 (Some(_), true) => ("✓", Role::Pick),
                 (Some(_), false) => ("✗", Role::Fail),

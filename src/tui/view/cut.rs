@@ -141,7 +141,13 @@ mod tests {
 
     #[test]
     fn short_answers_leave_long_ones_their_room() {
-        let answer = |shown: &str| Answer { shown: shown.to_owned(), candidates: vec![0], votes: 1, is_told: true };
+        let answer = |shown: &str| Answer {
+            shown: shown.to_owned(),
+            candidates: vec![0],
+            votes: 1,
+            is_told: true,
+            is_before: false,
+        };
         let answers = [answer("SyntaxError: Identifier 'step' has been declared"), answer("[ 0, 1 ]"), answer("0")];
         let row = answers_in(&answers, 60);
         assert!(
