@@ -278,7 +278,7 @@ impl Job {
         let told = Told { parameters: true, ..self.told(&[]) };
         let shown = prompt::of_parameters(target, &self.tests_shown(target), window, self.showing, told)?;
         let of = target.clone();
-        let text = Some(Arc::new(move |text: &str| of.parameters_end(text)) as _);
+        let text = Some(Arc::new(move |text: &str| of.parameters_told(text)) as _);
         Some((prompt_of(shown), StopRules { text, ..StopRules::default() }))
     }
 

@@ -4,6 +4,7 @@ use super::parameter::{named_at, parameter, parts};
 use crate::code::Target;
 use crate::code::target::last_name;
 use crate::code::words::names;
+use crate::language::Language;
 
 /// Words of a wish that speak of parameters.
 const SPEAKS: [&str; 14] = [
@@ -26,36 +27,86 @@ impl Target {
     }
 
     /// The length of a list of parameters in parentheses that a text begins with; `None` where it does not end.
-    pub fn parameters_end(&self, text: &str) -> Option<usize> {
+    fn parameters_end(&self, text: &str) -> Option<usize> {
         let last = *parts(self.language, text.strip_prefix('(')?).last()?;
         let end = last.as_ptr() as usize + last.len() - text.as_ptr() as usize;
         text[end..].starts_with(')').then_some(end + 1)
     }
 
     /// This target with the parameters that a text begins with, which stands behind
-    /// [`Self::up_to_parameters`], or with those of the function in an answer. A parameter that is there and that the wish does not name stays. `None` where
-    /// that is no list, one that lacks such a parameter, or one that cannot be read.
+    /// [`Self::up_to_parameters`], or with those of the function in an answer.
+    ///
+    /// Parameters that are there and that the wish does not name stay as they are, in their order; new ones come
+    /// behind them. `None` where the text has no list of parameters.
     pub fn with_parameters(&self, text: &str, wish: &str) -> Option<Self> {
         let (stub, language) = (self.stub(), self.language);
-        let at = self.parameters_at(&stub)?;
-        let whole = format!("{}(", last_name(&self.name));
-        let begin = if text.starts_with('(') { 0 } else { text.find(&whole)? + whole.len() - 1 };
-        let text = &text[begin..];
+        let (at, (begin, end)) = (self.parameters_at(&stub)?, self.list_in(text)?);
         let own_end = at + self.parameters_end(&stub[at..])?;
         let own = parts(language, &stub[at + 1..own_end]);
-        let mut new = parts(language, &text[1..self.parameters_end(text)?]);
+        let end_of_own =
+            own.last().filter(|last| last.trim().is_empty() && own.len() > 1).map(|last| format!(",{last}"));
+        let own: Vec<&str> = own.into_iter().filter(|part| !part.trim().is_empty()).collect();
+        let mut new: Vec<&str> = parts(language, &text[begin + 1..end]);
         let named = names(language, wish);
         let name = |part: &str| parameter(language, part).map(|one| one.pattern);
-        let known: Vec<Option<String>> = new.iter().map(|part| name(part)).collect();
-        for (place, part) in own.into_iter().enumerate() {
-            let own_name = name(part).filter(|name| !named.contains(&**name));
-            if own_name.is_some() && !known.contains(&own_name) {
-                *new.get_mut(place)? = part;
-            }
+        let is_named = |part: &str| name(part).is_some_and(|name| named.contains(&*name));
+        let mut kept: Vec<String> = Vec::new();
+        let mut lacking = 0_usize;
+        for (place, part) in own.iter().enumerate() {
+            let white = &part[..part.len() - part.trim_start().len()];
+            let taken = match new.iter().position(|other| name(other) == name(part)) {
+                Some(found) => Some(new.remove(found)).filter(|_| is_named(part)),
+                // It has another name, or is gone.
+                None if is_named(part) => {
+                    let renamed = new.iter().position(|other| is_named(other)).filter(|found| *found <= place);
+                    let Some(found) = renamed else { continue };
+                    Some(new.remove(found))
+                }
+                None => {
+                    lacking += 1;
+                    None
+                }
+            };
+            kept.push(taken.map_or_else(|| (*part).to_owned(), |taken| format!("{white}{}", taken.trim())));
         }
-        let changed = [&stub[..at], "(", &new.join(","), ")", &stub[own_end..]].concat();
+        // Others stand in the place of those that are lacking.
+        new.retain(|part| name(part).is_some_and(|name| !["self", "cls", "this"].contains(&&*name)));
+        new.retain(|part| {
+            let is_new = is_named(part) || lacking == 0;
+            lacking -= usize::from(!is_new);
+            is_new
+        });
+        let white = match own.last() {
+            Some(last) if last.starts_with('\n') || own.len() > 1 => &last[..last.len() - last.trim_start().len()],
+            _ => " ",
+        };
+        let is_rest =
+            |part: &String| part.trim().starts_with("**") || part.contains("...") && language != Language::Python;
+        let is_optional = |part: &String| parameter(language, part).is_some_and(|one| one.default.is_some());
+        for part in new {
+            let new = if kept.is_empty() { part.trim().to_owned() } else { format!("{white}{}", part.trim()) };
+            let is_needed = language == Language::Python && !is_optional(&new) && !new.contains('*');
+            let behind =
+                kept.iter().position(|own| is_rest(own) || is_needed && is_optional(own)).unwrap_or(kept.len());
+            let is_there = kept.iter().any(|own| name(own) == name(&new));
+            kept.splice(behind..behind, Some(new).filter(|_| !is_there));
+        }
+        let end = end_of_own.unwrap_or_default();
+        let changed = [&stub[..at], "(", &kept.join(","), &end, ")", &stub[own_end..]].concat();
         let changed = self.with_stub(&changed).ok()?;
         (changed.name == self.name).then_some(changed)
+    }
+
+    /// The bytes of the list of parameters in a text: at its beginning, or behind the function's name.
+    fn list_in(&self, text: &str) -> Option<(usize, usize)> {
+        let called = format!("{}(", last_name(&self.name));
+        let begin = if text.starts_with('(') { 0 } else { text.find(&called)? + called.len() - 1 };
+        Some((begin, begin + self.parameters_end(&text[begin..])?))
+    }
+
+    /// The end of the list of parameters in a text, once it is whole.
+    pub fn parameters_told(&self, text: &str) -> Option<usize> {
+        self.list_in(text).map(|(_, end)| end)
     }
 
     /// The byte of the stub at which the parameters begin.
@@ -69,7 +120,6 @@ impl Target {
 mod tests {
     use super::*;
     use crate::code::Place;
-    use crate::language::Language;
 
     fn target(language: Language, text: &str, name: &str) -> Target {
         Target::in_text(text, language, &Place::Function(name.to_owned())).unwrap()
@@ -135,9 +185,40 @@ mod tests {
         assert_eq!(stub("(usable, n=5, least=False)", "a flag least").unwrap(), "def top(rows, n=5, least=False):\n");
         assert_eq!(stub("(lines, n=5)", "rename the parameter rows to lines").unwrap(), "def top(lines, n=5):\n");
         assert_eq!(stub("(rows)", "drop the argument n").unwrap(), "def top(rows):\n");
-        assert_eq!(stub("(rows)", "a flag least"), None);
+        assert_eq!(stub("(rows)", "a flag least").unwrap(), of.stub());
+        assert_eq!(
+            stub("(self, rows=None, n=None, least=False)", "a flag least").unwrap(),
+            "def top(rows, n=5, least=False):\n"
+        );
+        assert_eq!(stub("(by, n)", "a third parameter by").unwrap(), "def top(rows, by, n=5):\n");
+        assert_eq!(stub("(rows, by=1, n=9)", "the argument n is 9").unwrap(), "def top(rows, n=9, by=1):\n");
+        assert_eq!(stub("(rows", "a flag least"), None);
         let answer = "Sure:\n```python\ndef top(rows, n=5, least=False):\n    return top(rows)\n```\n";
         assert_eq!(stub(answer, "a flag least").unwrap(), "def top(rows, n=5, least=False):\n");
+    }
+
+    #[test]
+    fn a_list_keeps_its_form() {
+        let head = "def log(\n    self,  # it\n    *args,\n    **more,\n):\n";
+        let of = target(Language::Python, &format!("{head}    return args\n"), "log");
+        let changed = of.with_parameters("(self, level='INFO', *args, **more)", "add a level argument").unwrap();
+        assert_eq!(changed.stub(), "def log(\n    self,  # it\n    *args,\n    level='INFO',\n    **more,\n):\n");
+        let of = target(
+            Language::Go,
+            "package a\n\nfunc Join(sep string, parts ...string) string {\n\treturn sep\n}\n",
+            "Join",
+        );
+        let changed = of
+            .with_parameters("(sep string, parts ...string, prefix string, parts ...string)", "add a parameter prefix");
+        assert_eq!(
+            changed.unwrap().stub().trim_end(),
+            "func Join(sep string, prefix string, parts ...string) string {"
+        );
+        let of = target(Language::JavaScript, "class Q {\n  drain() {\n    return 1;\n  }\n}\n", "Q.drain");
+        assert_eq!(
+            of.with_parameters("(max = Infinity)", "optional max").unwrap().stub().trim_end(),
+            "  drain(max = Infinity) {"
+        );
     }
 
     #[test]
