@@ -76,9 +76,10 @@ pub struct Args {
         allow_negative_numbers = true
     )]
     prompt_ids: Option<String>,
-    /// What to change in the function, or how to write it, in a sentence, such as "also accept None"; the model
-    /// is shown the body that it has
-    #[arg(long, value_name = "TEXT", help_heading = "What to complete", conflicts_with = "prompt_ids")]
+    /// What to change in the function, or how to write it, in a sentence, such as "also accept None". The model
+    /// is shown the present body, whose tokens are added to --max-tokens. Where the sentence speaks of a
+    /// parameter, argument, option, flag or default, the parameters are written first, for all candidates
+    #[arg(long, value_name = "TEXT", help_heading = "What to complete", requires = "file", value_parser = wish)]
     change: Option<String>,
     /// A text that the candidates may quote, such as an older version: drafts are looked up in it (see
     /// --draft lookup)
@@ -139,6 +140,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         writable(job.target().and_then(|t| t.path.as_deref()))?;
     }
     let mut options = session.settings.generate.clone();
+    let stub = job.editable();
     let reference = args.reference.as_deref().map(|path| read_text(path, "reference")).transpose()?;
     let reference = reference.or_else(|| job.reference());
     let limits = session.settings.limits;
@@ -162,7 +164,12 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let rounds = session.settings.rounds;
     let source = session.source(rounds)?;
     let window = source.window();
+    options.max_tokens += job.more_tokens(&window);
+    let asks = job.prompt_of_parameters(&window).is_some();
     let job = job.with_wished_parameters(&*source, &options).unwrap_or(job);
+    if asks && job.editable() == stub {
+        say("bass-tui: the model left the parameters as they are: all candidates have the head that is there\n");
+    }
     options.stop = job.stop_rules(&window, &options.stop.strings, !session.settings.no_default_stops);
 
     let n = options.n;
@@ -206,7 +213,14 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let picked_now = picked.filter(|_| !interrupted);
     let report = Report { info: source.info(), seed, candidates, summary, picked: picked_now, agreement };
     if args.json {
-        print_json(&report.json())?;
+        let mut json = report.json();
+        // Candidates are bodies: the head that they are for is not the one of the file.
+        if let Some(head) = job.editable().filter(|head| Some(head) != stub.as_ref()) {
+            let mut value = report.value();
+            value["head"] = serde_json::Value::String(head);
+            json = value.to_string();
+        }
+        print_json(&json)?;
     } else {
         let tests_run = runner.as_ref().filter(|_| job.has_tests());
         say(&table(&report, tests_run.map(|r| r.protection().summary.as_str())));
@@ -244,6 +258,11 @@ fn chosen(spec: Option<&TargetSpec>, job: &Job) -> Option<String> {
     Some(format!("{}:{} is completed{open} (line {})", spec.path.display(), target.name, target.line))
 }
 
+/// A sentence that says what is wanted of the function.
+fn wish(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("say what to change in the function".to_owned()) } else { Ok(text.to_owned()) }
+}
+
 /// Why no candidate was picked, and what may help. `spared` is the file that one was to be written to.
 fn none_picked(job: &Job, report: &Report, spared: Option<&Path>) -> String {
     let is_broken = |agreement: &Agreement, c: usize| agreement.standing(c).is_some_and(|standing| standing.is_broken);
@@ -256,7 +275,12 @@ fn none_picked(job: &Job, report: &Report, spared: Option<&Path>) -> String {
     let more = "-n and --rounds write more of them";
     let is_tested = is_tested(job, report);
     let is_around = report.agreement.as_ref().is_some_and(|agreement| agreement.is_around_broken());
+    let is_as_before = |c: &Candidate| job.target().is_some_and(|target| target.is_as_before(&c.text));
     let (why, more) = match broken {
+        _ if job.wish().is_some() && report.candidates.iter().all(is_as_before) => (
+            "no candidate changes the function".to_owned(),
+            "say it in other words; -n and --rounds write more of them",
+        ),
         Some(why) if is_around => (why, "mend the file, then try again"),
         _ if is_tested && report.candidates.iter().any(ran) => ("no candidate passed".to_owned(), more),
         Some(why) if !is_tested => (why, more),
@@ -281,6 +305,11 @@ fn show_prompt(job: &Job, session: &Session, json: bool) -> Result<u8, Failure> 
         Window::of(model, models.chat).map_err(Failure::input)?
     };
     let shown = job.shown(&window);
+    if job.prompt_of_parameters(&window).is_some() {
+        say(
+            "the parameters are asked for first, by this text up to the function's name; this is for candidates with the present ones\n",
+        );
+    }
     if json {
         print_json(&serde_json::to_string(&shown).map_err(Failure::internal)?)?;
         return Ok(0);

@@ -164,11 +164,17 @@ impl Target {
         Some(read.text[read.stub..read.function.end].trim_end().to_owned() + "\n")
     }
 
+    /// The stub, where it is not the one of the file any more.
+    pub fn changed_head(&self) -> Option<String> {
+        let stub = self.stub();
+        (stub != self.as_read().stub()).then_some(stub)
+    }
+
     /// Returns true if a completion makes the function that its file has already.
     pub fn is_as_before(&self, completion: &str) -> bool {
         let normalised = |function: &str| super::normalise(self.language, function);
         let is_same = |body: &str| normalised(&self.whole(completion)) == normalised(&self.as_read().whole(body));
-        self.stub() == self.as_read().stub() && self.own_body().is_some_and(is_same)
+        self.changed_head().is_none() && self.own_body().is_some_and(is_same)
     }
 
     /// This target with a body that is begun up to byte `at`.

@@ -154,7 +154,10 @@ impl Job {
     /// with its present body.
     #[must_use]
     pub fn wishing(self, sentence: Option<&str>) -> Self {
-        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let one_line = |text: &str| {
+            let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+            words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+        };
         Self { wish: sentence.map(one_line).filter(|line| !line.is_empty()), ..self }
     }
 
@@ -166,6 +169,11 @@ impl Job {
     /// The text that candidates are likely to repeat: the body that is changed.
     pub fn reference(&self) -> Option<String> {
         self.own_body().filter(|_| self.wish.is_some())
+    }
+
+    /// Tokens of the body that is changed, which candidates may have beside those that the user allows.
+    pub fn more_tokens(&self, window: &Window) -> usize {
+        self.reference().map_or(0, |body| window.count(&body))
     }
 
     /// This job with its tests as they are now.

@@ -15,13 +15,14 @@ use crate::model::Chat;
 /// candidates that failed.
 pub fn prompt(chat: &Chat, function: &RequestedFunction, code: &str, facts: &[String]) -> String {
     let begun = begun(chat, function).map(|begun| begun.concat());
-    let request = request(function.language, Task::Write(&function.name), code, begun.is_some());
+    let how = if begun.is_some() { Asked::Begun } else { Asked::Whole };
+    let request = request(function.language, Task::Write(&function.name), code, how);
     written(chat, request, facts, &begun.unwrap_or_default())
 }
 
 /// Like [`prompt`], for a function of a file. The answer to a wish is begun with a comment of its words: without
-/// it small models wrote the present body again (`docs/performance.md`). `None` where parameters are asked for
-/// and an answer cannot be begun.
+/// it small models wrote the present body again (`docs/performance.md`). `None` where parameters are asked for,
+/// and the function has no list of them.
 pub fn of_target(chat: &Chat, target: &Target, code: &str, told: Told<'_>) -> Option<String> {
     let mut function = target.requested();
     let Some(wish) = told.wish else { return Some(prompt(chat, &function, code, told.facts)) };
@@ -30,13 +31,22 @@ pub fn of_target(chat: &Chat, target: &Target, code: &str, told: Told<'_>) -> Op
         function.head = comment(&function.outer) + &target.up_to_parameters()?;
     }
     let begun = begun(chat, &function).map(|begun| begun.concat());
-    let begun = if told.parameters { Some(begun?) } else { begun.map(|begun| begun + &comment(&function.inner)) };
+    let begun = if told.parameters { begun } else { begun.map(|begun| begun + &comment(&function.inner)) };
     let (task, code) = match (target.present(), code.strip_suffix(&target.stub())) {
         (Some(present), Some(before)) => (Task::Change(&function.name, wish), format!("{before}{present}")),
         (Some(present), None) => (Task::Change(&function.name, wish), format!("{code}\n\n{present}")),
         (None, _) => (Task::WriteSo(&function.name, wish), code.to_owned()),
     };
-    let request = request(function.language, task, &code, begun.is_some());
+    let how = match (&begun, told.parameters) {
+        (Some(_), _) => Asked::Begun,
+        (None, true) => Asked::Anew,
+        (None, false) => Asked::Whole,
+    };
+    let mut request = request(function.language, task, &code, how);
+    if let Some(head) = target.changed_head().filter(|_| how == Asked::Whole) {
+        let (block, fence) = block(function.language, &head);
+        request = format!("{request}\n\nIts head is then:\n\n{block}{fence}");
+    }
     Some(written(chat, request, told.facts, &begun.unwrap_or_default()))
 }
 
@@ -45,6 +55,17 @@ fn written(chat: &Chat, request: String, facts: &[String], begun: &str) -> Strin
     let told = facts.iter().fold(String::new(), |all, fact| all + "\n- " + fact);
     let request = if facts.is_empty() { request } else { format!("{request}\n\n{FAILED}\n{told}") };
     chat.prompt(&request) + begun
+}
+
+/// What an answer is to hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// The rest of the function: the answer is begun.
+    Begun,
+    /// The function with its parameters.
+    Whole,
+    /// The function with others.
+    Anew,
 }
 
 /// What is asked of the function of this name; the second text is the user's.
@@ -62,27 +83,30 @@ fn block(language: Language, code: &str) -> (String, String) {
     (format!("{fence}{}\n{code}", language.name()), fence)
 }
 
-fn request(language: Language, task: Task<'_>, code: &str, is_begun: bool) -> String {
+fn request(language: Language, task: Task<'_>, code: &str, how: Asked) -> String {
     let (Task::Write(name) | Task::WriteSo(name, _) | Task::Change(name, _)) = task;
     let which = if name.is_empty() { "function".to_owned() } else { format!("function `{name}`") };
     let (block, fence) = block(language, code);
     let line_end = if code.ends_with('\n') { "" } else { "\n" };
     let title = language.title();
-    let verb = match (task, is_begun) {
+    let verb = match (task, how) {
         (Task::Change(..), _) => "Change",
-        (_, true) => "Complete",
-        (_, false) => "Write",
+        (_, Asked::Begun) => "Complete",
+        _ => "Write",
     };
     let mut words = format!("{verb} the {title} {which} at the end of this code");
     words += &match task {
         Task::Write(_) => ".".to_owned(),
-        Task::WriteSo(_, how) => format!(": {how}"),
-        Task::Change(_, how) => format!(": {how}\nKeep all else that it does."),
+        Task::WriteSo(_, wish) => format!(": {wish}"),
+        Task::Change(_, wish) => format!(": {wish}\nKeep all else that it does."),
     };
-    if !is_begun {
-        words += " Answer with one code block that holds this function, with the same name and parameters, and the \
-                  imports and helper functions that it needs beyond this code; leave out its comments and docstring, \
-                  all other code, examples and explanations.";
+    if how != Asked::Begun {
+        let same = if how == Asked::Whole { " and parameters" } else { "" };
+        words += &format!(
+            " Answer with one code block that holds this function, with the same name{same}, and the imports and helper \
+             functions that it needs beyond this code; leave out its comments and docstring, all other code, examples \
+             and explanations."
+        );
     }
     format!("{words}\n\n{block}{line_end}{fence}")
 }

@@ -138,7 +138,9 @@ fn of_words(target: &Target, tests: &Tests, window: &Window, options: Options, t
         return Some(Shown { tokens: window.count(&text), text, ..shown });
     };
     let around = |code: &str| chat::of_target(chat, target, code, told);
-    let own = window.count(&around("")?);
+    // The body that is changed is no part of the room for the code around it.
+    let present = told.wish.and_then(|_| target.present()).map_or(0, |present| window.count(&present));
+    let own = window.count(&around("")?).saturating_sub(present);
     let options = with_room(options, window, own);
     let shown = continued(target, tests, window, Options { infill: false, ..options });
     let text = around(&shown.text)?;

@@ -46,6 +46,7 @@ pub fn read(fields: &Fields, serving: &Serving) -> Result<CandidatesRequest, Ref
     let mut options = settings.generate;
     let window = &serving.window;
     options.stop = job.stop_rules(window, &options.stop.strings, !settings.no_default_stops);
+    options.max_tokens += job.more_tokens(window);
     let (seed, job) = (options.seed, Arc::new(job));
     let ask = Ask {
         request: Request { prompt: job.prompt_for(window), reference: job.reference(), options },

@@ -224,6 +224,17 @@ fn a_function_that_has_a_body_is_changed_as_a_sentence_says() {
     assert!(std::fs::read_to_string(&file).unwrap().starts_with(&format!("{head}    return text")), "{prompts:?}");
     world.run(&["undo"]).code(0);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    // A script is told the head that bodies are for.
+    let (done, _) = change(&bodies, "add a parameter mark, default '!'", &[]);
+    assert_eq!(done.code(0).json()["head"], head);
+
+    // None that leaves the function as it was is picked, and none is written.
+    let (done, _) = change(&["    return text.upper()\n"], "add a parameter mark", &["--apply"]);
+    assert!(done.err.contains("left the parameters as they are"), "{}", done.err);
+    assert!(done.code(1).err.contains("no candidate changes the function"));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    world.run(&["complete", "--file", &file, "--change", " "]).refused(2, &["say what to change"]);
+    world.run(&["complete", "def f(x):", "--change", "x"]).refused(2, &["--file"]);
 }
 
 #[test]

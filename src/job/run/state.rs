@@ -34,6 +34,8 @@ struct Slot {
     marked: bool,
     /// True if the user has made it.
     made: bool,
+    /// A sentence that speaks against it: it is no pick, and has no vote.
+    objection: Option<String>,
 }
 
 pub(super) struct State {
@@ -203,7 +205,9 @@ impl State {
             return false;
         }
         // Tests that could not run say nothing about candidates.
-        let ran = |c: &Candidate| matches!(c.verdict.status, Status::Failed | Status::Error | Status::Timeout);
+        let ran = |c: &Candidate| {
+            matches!(c.verdict.status, Status::Failed | Status::Error | Status::Timeout | Status::Passed)
+        };
         self.candidates.iter().any(ran) && self.more(WhyMore::NonePasses)
     }
 
@@ -389,6 +393,7 @@ impl State {
         let same = |(index, slot): &(usize, &Slot)| *index != candidate && slot.origin.is_none() && slot.key == key;
         let origin = self.slots.iter().enumerate().find(same).map(|(index, _)| index);
         (self.slots[candidate].key, self.slots[candidate].origin) = (key, origin);
+        self.slots[candidate].objection = self.task.objection(candidate, &self.candidates[candidate].text);
         match origin {
             Some(of) => self.tell(Event::Duplicate { candidate, of }),
             None if self.untested => {}
@@ -474,7 +479,8 @@ impl State {
             let others = self.slots.iter().enumerate().filter(|(_, slot)| has_code(slot)).map(|(other, _)| other);
             std::iter::once(c).chain(others).collect()
         };
-        let votes = |members: &[usize]| members.iter().filter(|&&c| !self.slots[c].made).count();
+        let has_vote = |slot: &Slot| !slot.made && slot.objection.is_none();
+        let votes = |members: &[usize]| members.iter().filter(|&&c| has_vote(&self.slots[c])).count();
         let witness = |(c, slot): (usize, &Slot)| {
             let (members, observed) = (members(c), slot.observed.clone()?);
             Some(Witness { votes: votes(&members), members, observed })
@@ -490,8 +496,8 @@ impl State {
     fn test(&mut self, candidate: usize) {
         let Some(c) = self.candidates.get_mut(candidate).filter(|c| c.finish.is_some()) else { return };
         let Some(trial) = self.task.trial(candidate, &c.text, self.limits) else {
-            let objection = self.task.objection(candidate, &c.text);
-            c.verdict = self.task.untested(candidate, &c.text, self.limits).with_marks(objection.as_slice());
+            let objection = self.slots[candidate].objection.as_slice();
+            c.verdict = self.task.untested(candidate, &c.text, self.limits).with_marks(objection);
             self.slots[candidate].marked = c.verdict.is_marked();
             if !c.verdict.news().is_empty() {
                 let outcome = Ok(c.verdict.clone());
@@ -517,11 +523,11 @@ impl State {
 
     fn tested(&mut self, candidate: usize, news: News) {
         let News::Ended(outcome) = news else { return self.tell(Event::Testing(candidate)) };
-        let objection = self.task.objection(candidate, &self.candidates[candidate].text);
-        let outcome = outcome.map(|verdict| verdict.with_marks(objection.as_slice()));
         let slot = &mut self.slots[candidate];
+        let outcome = outcome.map(|verdict| verdict.with_marks(slot.objection.as_slice()));
         slot.trial = None;
-        slot.passed = matches!(&outcome, Ok(verdict) if verdict.status == Status::Passed);
+        let is_pass = matches!(&outcome, Ok(verdict) if verdict.status == Status::Passed);
+        slot.passed = is_pass && slot.objection.is_none();
         slot.marked = matches!(&outcome, Ok(verdict) if verdict.is_marked());
         let (passed, marked) = (slot.passed, slot.marked);
         self.candidates[candidate].verdict = outcome.clone().unwrap_or_else(|why| Verdict::not_run(&why));
@@ -563,7 +569,8 @@ impl State {
         let Candidate { text, verdict, .. } = &self.candidates[origin];
         let is_judged = is_tested || verdict.status != Status::NotRun;
         let judged = is_judged.then(|| verdict.has_passed());
-        crate::job::may_be_picked(judged, text, self.is_broken_code(candidate))
+        let has_objection = self.slots[origin].objection.is_some();
+        !has_objection && crate::job::may_be_picked(judged, text, self.is_broken_code(candidate))
     }
 
     /// Returns true if a candidate without marks has passed.
