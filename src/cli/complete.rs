@@ -79,7 +79,7 @@ pub struct Args {
     /// What to change in the function, or how to write it, in a sentence, such as "also accept None". The model
     /// is shown the present body, whose tokens are added to --max-tokens. Where the sentence speaks of a
     /// parameter, argument, option, flag or default, the parameters are written first, for all candidates
-    #[arg(long, value_name = "TEXT", help_heading = "What to complete", requires = "file", value_parser = wish)]
+    #[arg(long, value_name = "TEXT", help_heading = "What to complete", conflicts_with_all = ["prompt", "prompt_file", "prompt_ids"], value_parser = wish)]
     change: Option<String>,
     /// A text that the candidates may quote, such as an older version: drafts are looked up in it (see
     /// --draft lookup)

@@ -234,7 +234,7 @@ fn a_function_that_has_a_body_is_changed_as_a_sentence_says() {
     assert!(done.code(1).err.contains("no candidate changes the function"));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     world.run(&["complete", "--file", &file, "--change", " "]).refused(2, &["say what to change"]);
-    world.run(&["complete", "def f(x):", "--change", "x"]).refused(2, &["--file"]);
+    world.run(&["complete", "def f(x):", "--change", "x"]).refused(2, &["--change"]);
 }
 
 #[test]
