@@ -17,7 +17,7 @@ use super::report::table;
 use super::session::{Session, check_tests, consent, on_interrupt};
 use super::tui::print_code;
 use crate::agreement::Agreement;
-use crate::code::{Applied, Place, Target, TargetSpec};
+use crate::code::{self, Applied, Place, Target, TargetSpec};
 use crate::engine::GenerateOptions;
 use crate::files;
 use crate::history::{Head, HistoryError, Recorder};
@@ -165,10 +165,12 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let source = session.source(rounds)?;
     let window = source.window();
     options.max_tokens += job.more_tokens(&window);
-    let asks = job.prompt_of_parameters(&window).is_some();
+    let asks = job.wish().is_some_and(code::speaks_of_parameters);
     let job = job.with_wished_parameters(&*source, &options).unwrap_or(job);
     if asks && job.editable() == stub {
-        say("bass-tui: the model left the parameters as they are: all candidates have the head that is there\n");
+        say(
+            "bass-tui: no list of parameters that the sentence asks for was written: all candidates have the head that is there\n",
+        );
     }
     options.stop = job.stop_rules(&window, &options.stop.strings, !session.settings.no_default_stops);
 

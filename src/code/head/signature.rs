@@ -23,7 +23,8 @@ impl Target {
     pub fn up_to_parameters(&self) -> Option<String> {
         let stub = self.stub();
         let at = self.parameters_at(&stub)?;
-        Some(stub[..at].to_owned())
+        // A model writes the space with the parenthesis.
+        Some(stub[..at].trim_end().to_owned())
     }
 
     /// The length of a list of parameters in parentheses that a text begins with; `None` where it does not end.
@@ -100,7 +101,8 @@ impl Target {
     /// The bytes of the list of parameters in a text: at its beginning, or behind the function's name.
     fn list_in(&self, text: &str) -> Option<(usize, usize)> {
         let called = format!("{}(", last_name(&self.name));
-        let begin = if text.starts_with('(') { 0 } else { text.find(&called)? + called.len() - 1 };
+        let white = text.len() - text.trim_start().len();
+        let begin = if text[white..].starts_with('(') { white } else { text.find(&called)? + called.len() - 1 };
         Some((begin, begin + self.parameters_end(&text[begin..])?))
     }
 
@@ -141,8 +143,8 @@ mod tests {
                 Language::JavaScript,
                 "const cut = (text) => {\n  return text;\n};\n",
                 "cut",
-                "const cut = ",
-                "(text, { at = 1 } = {}) => {",
+                "const cut =",
+                " (text, { at = 1 } = {}) => {",
                 "const cut = (text, { at = 1 } = {}) => {",
             ),
             (
