@@ -210,6 +210,11 @@ impl Kept {
 
     /// Its job, made anew. `now` is the job of its function or text as that is now. The error is a sentence.
     pub fn job(&self, now: &Job) -> Result<Job, String> {
+        Ok(self.unwished(now)?.wishing(self.head.wish.as_deref()))
+    }
+
+    /// Its job, without regard to the change that was wanted.
+    fn unwished(&self, now: &Job) -> Result<Job, String> {
         let stub = now.editable();
         if stub.as_deref() == Some(self.stub()) {
             return Ok(now.clone());

@@ -157,6 +157,9 @@ pub struct Head {
     pub hash: String,
     /// The text that the candidates continue: the stub of a function in a file, else all of it.
     pub stub: String,
+    /// The change that was wanted of the function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wish: Option<String>,
     /// Name of the tests; empty without any.
     pub tests: String,
     /// Name of the main model.
@@ -248,6 +251,7 @@ impl Head {
             language: job.language().map(|language| language.name().to_owned()),
             hash: hash_of(job),
             stub: job.editable().unwrap_or_default(),
+            wish: job.wish().map(str::to_owned),
             tests: job.tests_label.clone(),
             model: info.model.clone(),
             draft: info.draft.clone(),

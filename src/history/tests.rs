@@ -66,6 +66,7 @@ fn what_was_written_is_read_again() {
     assert_eq!((kept.head.subject().as_str(), kept.head.tests.as_str()), ("twice", "doctest"));
     assert_eq!(kept.head.settings["temperature"], 0.8);
     assert!(kept.head.is_of(&job()));
+    assert!(!fs::read_to_string(&kept.file.path).unwrap().contains("wish"), "nothing was wanted");
     let candidates = kept.candidates();
     assert_eq!((candidates[0].text.as_str(), candidates[0].has_failed()), ("    a\n", true));
     let tested = candidates[1].tested.clone().unwrap();
@@ -276,6 +277,22 @@ fn of_several_verdicts_the_last_counts_and_a_run_without_an_end_has_one() {
     });
     assert_eq!(verdicts.collect::<Vec<_>>(), [Status::Passed]);
     assert!(matches!(events.last(), Some((_, Event::Source(From::Done(_))))));
+}
+
+/// The change that was wanted is part of the prompt.
+#[test]
+fn a_run_is_of_the_wish_that_it_was_written_for() {
+    let (_folder, history) = history();
+    let options = crate::engine::GenerateOptions::default();
+    let of = |job: &Job| {
+        let recorder = history.begin(&Head::of(job, &SourceInfo::default(), &options)).unwrap();
+        history.read(Some(recorder.id())).unwrap()
+    };
+    let now = job().wishing(Some("of today"));
+    let wished = of(&job().wishing(Some("also of None")));
+    assert_eq!(wished.head.wish.as_deref(), Some("also of None"));
+    assert_eq!(wished.job(&now).unwrap().wish(), Some("also of None"));
+    assert_eq!(of(&job()).job(&now).unwrap().wish(), None);
 }
 
 #[test]

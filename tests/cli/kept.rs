@@ -21,6 +21,18 @@ fn runs(world: &World) -> Vec<Value> {
 }
 
 #[test]
+fn a_run_shows_the_change_that_was_wanted() {
+    let world = World::new();
+    let shown = |more: &[&str]| {
+        completed(&world, more);
+        world.run(&["history", "show", "--last"]).code(0).out
+    };
+    let (with, without) = (shown(&["--change", "of  None, too"]), shown(&[]));
+    assert!(with.contains("\nchange     of None, too\n"), "{with}");
+    assert!(!without.contains("\nchange "), "{without}");
+}
+
+#[test]
 fn a_run_is_listed_shown_reported_and_taken_back() {
     let world = World::new();
     let (file, report) = completed(&world, &["--apply"]);

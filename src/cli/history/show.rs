@@ -57,6 +57,9 @@ pub fn head(kept: &Kept) -> Vec<(&'static str, String)> {
             },
         ),
     ];
+    if let Some(wish) = &head.wish {
+        lines.insert(2, ("change", wish.clone()));
+    }
     for (_, text) in &mut lines {
         *text = clean_line(text, COLUMNS);
     }
