@@ -315,10 +315,10 @@ impl Job {
     }
 
     /// Returns true if candidates for this job are candidates for the other one: they continue the same text,
-    /// but for examples in its documentation, which are tests.
+    /// but for examples in its documentation, which are tests. With a wish they change the same body.
     pub fn asks_as(&self, other: &Self) -> bool {
         match (self.target(), other.target()) {
-            _ if self.wish != other.wish => false,
+            _ if (self.wish(), self.reference()) != (other.wish(), other.reference()) => false,
             (Some(own), Some(target)) if own.path == target.path => own.asks_as(target),
             _ => self.prompt() == other.prompt(),
         }

@@ -14,6 +14,16 @@ impl Job {
     /// This job with the parameters that its wish asks for, as the source writes them: the most probable ones.
     /// `None` where the wish does not speak of them, or they stay as they are. Waits for the source.
     pub fn with_wished_parameters(&self, source: &dyn Source, options: &GenerateOptions) -> Option<Self> {
+        self.with_parameters_while(source, options, || true)
+    }
+
+    /// Like [`Self::with_wished_parameters`], as long as they are wanted.
+    pub fn with_parameters_while(
+        &self,
+        source: &dyn Source,
+        options: &GenerateOptions,
+        is_wanted: impl Fn() -> bool + Send + 'static,
+    ) -> Option<Self> {
         let (prompt, stop) = self.prompt_of_parameters(&source.window())?;
         let mut options = GenerateOptions { n: 1, max_tokens: MOST_TOKENS, stop, ..options.clone() };
         options.sampling.temperature = 0.0;
@@ -25,7 +35,7 @@ impl Job {
                 Event::Done(_) => drop(send.send(std::mem::take(&mut text))),
                 _ => {}
             }
-            ControlFlow::Continue(())
+            if is_wanted() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         drop(source.generate(Request { prompt, reference: self.reference(), options }, sink));
         // A source that fails says so again when it is asked for candidates.
