@@ -175,12 +175,15 @@ pub fn recalled(kept: &Kept, now: &Arc<Job>) -> Recalled {
         job,
         applied: None,
         answers: kept.said().map(Said::answers).unwrap_or_default(),
+        wish: kept.head.wish.clone(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::sync::Mutex;
+    use std::sync::mpsc::{Receiver, Sender, channel};
 
     use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -333,6 +336,68 @@ mod tests {
             let _ = sink(From::Finished { candidate: 1, reason, text, mean_logprob: None });
             Ticket::new(request.options.n)
         }
+    }
+
+    /// Writes parameters once it may, and candidates; tells what it is asked for.
+    struct Parameters(Mutex<Option<Receiver<()>>>, Sender<(usize, Option<String>, bool)>);
+
+    impl Source for Parameters {
+        fn info(&self) -> SourceInfo {
+            SourceInfo::default()
+        }
+
+        fn generate(&self, request: Request, mut sink: EventSink) -> Ticket {
+            let asked = (request.options.n, request.reference.clone());
+            if request.options.n > 1 {
+                let _ = self.1.send((asked.0, asked.1, true));
+                return Scripted.generate(request, sink);
+            }
+            if let Some(may) = self.0.lock().unwrap().as_ref() {
+                may.recv().unwrap();
+            }
+            let (reason, text) = (FinishReason::Stop, "x, skip=None):\n".to_owned());
+            let goes_on = sink(From::Finished { candidate: 0, reason, text, mean_logprob: None }).is_continue();
+            let _ = self.1.send((asked.0, asked.1, goes_on));
+            if goes_on {
+                let _ = sink(From::Done(Box::default()));
+            }
+            Ticket::new(1)
+        }
+    }
+
+    #[test]
+    fn parameters_of_a_wish_are_written_beside_the_loop_and_kept_with_its_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, state) = (folder.path().join("twice.py"), folder.path().join("state"));
+        fs::write(&path, format!("{STUB}    return 0\n")).unwrap();
+        let wish = |screen: &mut Screen, source: Parameters| {
+            let opened = screen.world.opened(Ok((Arc::new(source), unsteady().0)));
+            screen.send(opened);
+            screen.key("I");
+            screen.send(Msg::Paste("add a parameter skip".to_owned()));
+            screen.key("enter");
+        };
+        let (tell, told) = channel();
+        let mut screen = Screen::on(&path, &state);
+        wish(&mut screen, Parameters(Mutex::new(None), tell));
+        screen.until(|msg| matches!(msg, Msg::Job { event: Event::Done(_), .. }));
+        let body = Some("    return 0\n".to_owned());
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), [(1, body.clone(), true), (TEXTS.len(), body.clone(), true)]);
+        assert!(screen.state.draft.text().contains("(x, skip=None)"), "{}", screen.state.draft.text());
+        let kept = History::at(state.join("runs")).read(None).unwrap();
+        assert_eq!(kept.head.wish.as_deref(), Some("add a parameter skip"));
+        assert!(kept.head.stub.contains("(x, skip=None)"));
+
+        // Once they are not wanted any more the models are told.
+        let (tell, told) = channel();
+        let (may, wait) = channel();
+        let mut screen = Screen::on(&path, &state);
+        wish(&mut screen, Parameters(Mutex::new(Some(wait)), tell));
+        screen.key("esc");
+        may.send(()).unwrap();
+        assert_eq!(told.recv().unwrap(), (1, body, false));
+        screen.until(|msg| matches!(msg, Msg::Parameters { stub: None, .. }));
+        assert!(screen.state.run.is_none());
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub enum Context {
     Calls,
     /// The right answer to a call is typed.
     Answer,
+    /// A change of the function is typed.
+    Wish,
     /// The view of differences.
     Diff,
     /// A text to search for is typed.
@@ -35,7 +37,7 @@ pub enum Context {
 
 impl Context {
     /// All contexts with their names in settings and help, in the order of the help.
-    const ALL: [(Context, &'static str); 13] = [
+    const ALL: [(Context, &'static str); 14] = [
         (Context::Global, "global"),
         (Context::Start, "start"),
         (Context::Prompt, "prompt"),
@@ -43,6 +45,7 @@ impl Context {
         (Context::Results, "results"),
         (Context::Calls, "calls"),
         (Context::Answer, "answer"),
+        (Context::Wish, "wish"),
         (Context::Diff, "diff"),
         (Context::Search, "search"),
         (Context::Picker, "picker"),
@@ -73,6 +76,7 @@ pub enum Action {
     FocusNext,
     FocusPrevious,
     FocusPrompt,
+    Wish,
     FocusPanes,
     FocusPane,
     Quit,
@@ -194,6 +198,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Global, A::Interrupt, "interrupt", &["ctrl-c"], "close, stop, clear, then twice to quit", ""),
 
     binding(C::Start, A::Generate, "generate", &["enter", "g"], "write candidates", "generate"),
+    binding(C::Start, A::Wish, "wish", &["I"], "say in a sentence what to change in the function", "say what to change"),
     binding(C::Start, A::FocusPrompt, "focus-prompt", &["i"], "edit the prompt", "edit prompt"),
     binding(C::Start, A::Pick, "pick", &["ctrl-t"], "choose a function to complete", "functions"),
     binding(C::Start, A::Help, "help", &["?"], "this help", "help"),
@@ -258,6 +263,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::Filter, "filter", &["f"], "show all, passed, failed, or untested candidates", ""),
     binding(C::Panes, A::Leave, "leave", &["esc"], "out of zoom, search and filter", "back"),
     binding(C::Panes, A::FocusPrompt, "focus-prompt", &["i"], "edit the prompt", ""),
+    binding(C::Panes, A::Wish, "wish", &["I"], "say in a sentence what to change in the function", ""),
     binding(C::Panes, A::FocusPane, "focus-pane", &["1", "2", "3", "4", "5", "6", "7", "8", "9"], "pane with this number", ""),
     binding(C::Panes, A::PaneLeft, "pane-left", &["h", "left"], "pane to the left", ""),
     binding(C::Panes, A::PaneRight, "pane-right", &["l", "right"], "pane to the right", ""),
@@ -327,6 +333,12 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Diff, A::LineUp, "line-up", &["k", "up"], "scroll up", ""),
     binding(C::Diff, A::PageDown, "page-down", &["pgdn", "ctrl-d"], "page down", ""),
     binding(C::Diff, A::PageUp, "page-up", &["pgup", "ctrl-u"], "page up", ""),
+
+    binding(C::Wish, A::Submit, "submit", &["enter"], "write candidates with this change; an empty line takes it away", "write"),
+    binding(C::Wish, A::Close, "close", &["esc"], "leave all as it is", "cancel"),
+    binding(C::Wish, A::HistoryPrevious, "history-previous", &["up"], "earlier sentence", "earlier"),
+    binding(C::Wish, A::HistoryNext, "history-next", &["down"], "later sentence", ""),
+    binding(C::Wish, A::Help, "help", &["f1"], "this help", "help"),
 
     binding(C::Search, A::Submit, "submit", &["enter"], "find it", "find"),
     binding(C::Search, A::Close, "close", &["esc"], "do not search", "cancel"),
@@ -433,7 +445,12 @@ impl Keymap {
                 if key.types()
                     && matches!(
                         binding.context,
-                        Context::Global | Context::Prompt | Context::Answer | Context::Picker | Context::Palette
+                        Context::Global
+                            | Context::Prompt
+                            | Context::Answer
+                            | Context::Wish
+                            | Context::Picker
+                            | Context::Palette
                     )
                 {
                     return Err(KeymapError::Typing { action: binding.name, key: key.to_string() });
@@ -452,15 +469,14 @@ impl Keymap {
         Ok(Self { keys, bound })
     }
 
-    /// Action of `key` in `context`. A question, the help, the picker, the palette and an answer hear nothing
-    /// but their own keys and the interrupt.
+    /// Action of `key` in `context`. A question, the help, the picker, the palette, an answer and a wish hear
+    /// nothing but their own keys and the interrupt.
     pub fn action(&self, context: Context, key: Key) -> Option<Action> {
         if let Some(&action) = self.bound.get(&(context, key)) {
             return Some(action);
         }
         let global = self.bound.get(&(Context::Global, key)).copied()?;
-        let modal =
-            matches!(context, Context::Question | Context::Help | Context::Picker | Context::Palette | Context::Answer);
+        let modal = matches!(context, C::Question | C::Help | C::Picker | C::Palette | C::Answer | C::Wish);
         let passes = matches!(global, Action::Interrupt | Action::Suspend | Action::Redraw);
         (!modal || passes).then_some(global)
     }
@@ -540,6 +556,7 @@ mod tests {
             (Context::Start, "Before the first run"),
             (Context::Prompt, "In the prompt"),
             (Context::Panes, "Candidates"),
+            (Context::Wish, "Line for a change of the function"),
             (Context::Results, "Test results"),
             (Context::Calls, "Table of calls"),
             (Context::Diff, "Differences, preview"),
@@ -618,6 +635,7 @@ mod tests {
         assert!(key.contains("keys.zoom") && key.contains("hyper-x"), "{key}");
         let typing = Keymap::new(&user(&[("submit", &["s"])])).unwrap_err().to_string();
         assert!(typing.contains("keys.submit") && typing.contains("typed"), "{typing}");
+        assert!(Keymap::new(&user(&[("wish.submit", &["s"])])).unwrap_err().to_string().contains("typed"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -95,6 +96,8 @@ pub struct World {
     ahead: Option<Arc<Job>>,
     /// The current generation: its name and its run.
     current: Option<(u64, Run)>,
+    /// Parameters are being asked for, and still wanted.
+    asking: Option<Arc<AtomicBool>>,
     /// The shown generation.
     shown: Option<u64>,
     /// The last change of a file, and the generation that it is of.
@@ -136,6 +139,7 @@ impl World {
             opened: None,
             ahead: None,
             current: None,
+            asking: None,
             shown: None,
             applied: None,
             earlier: Vec::new(),
@@ -300,6 +304,8 @@ impl World {
     pub fn act(&mut self, effect: Effect) -> LoopAction {
         match effect {
             Effect::Generate { run, job, n, seed } => self.generate(run, &job, n, seed),
+            Effect::Parameters { ask, job } => self.ask_for_parameters(ask, job),
+            Effect::DropParameters => self.drop_parameters(),
             Effect::CancelAll { run } => self.run(run).into_iter().for_each(Run::stop),
             Effect::Cancel { run, candidate } => self.run(run).into_iter().for_each(|run| run.stop_one(candidate)),
             Effect::Round { run } => {
@@ -511,12 +517,30 @@ impl World {
         let _ = self.sender.send(Incoming::App(msg));
     }
 
+    /// Asks the models for the parameters that a wish speaks of, on a thread: they take their time.
+    fn ask_for_parameters(&mut self, ask: u64, job: Arc<Job>) {
+        self.drop_parameters();
+        let Some((source, _)) = &self.opened else { return self.tell(Msg::Parameters { ask, stub: None }) };
+        let (source, options) = (Arc::clone(source), self.options.clone());
+        let wanted = self.asking.insert(Arc::new(AtomicBool::new(true))).clone();
+        self.on_thread("parameters", move || {
+            let is_wanted = move || wanted.load(Ordering::Relaxed);
+            let write = || job.with_parameters_while(&*source, &options, is_wanted);
+            let written = panic::catch_unwind(AssertUnwindSafe(write)).ok().flatten();
+            Msg::Parameters { ask, stub: written.and_then(|job| job.editable()) }
+        });
+    }
+
+    fn drop_parameters(&mut self) {
+        self.asking.take().into_iter().for_each(|wanted| wanted.store(false, Ordering::Relaxed));
+    }
+
     fn generate(&mut self, run: u64, job: &Arc<Job>, n: usize, seed: u64) {
         let Some((source, pool)) = &self.opened else { return };
         let stop = job.stop_rules(&source.window(), &self.options.stop.strings, self.default_stops);
         let options = GenerateOptions { n, stop, seed, ..self.options.clone() };
         let ask = Ask {
-            request: Request { prompt: job.prompt_for(&source.window()), reference: None, options },
+            request: Request { prompt: job.prompt_for(&source.window()), reference: job.reference(), options },
             task: job.clone(),
             limits: self.limits,
             stop_on_pass: self.stop_on_pass,
@@ -642,6 +666,7 @@ impl World {
         }
         self.watching = None;
         self.targets.stop();
+        self.drop_parameters();
         self.current.take().into_iter().for_each(|(_, run)| run.cancel());
         self.opened = None;
     }

@@ -8,11 +8,11 @@ use super::run::Run;
 use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Question, State};
 use super::taking::{accept, take};
 use super::testing::{prompt_left, refuse, stop_tests, test_again};
-use super::watch;
 use super::writing::{another_round, end, generate_instead, resize, stop_all, stop_one, submit};
 use super::{answer, calls};
 use super::{diff, find, tokens};
 use super::{palette, past};
+use super::{watch, wish};
 use crate::job::label;
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
@@ -28,6 +28,12 @@ pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
     if pressed.code == Code::Esc && state.error.take().is_some() {
         return Vec::new();
     }
+    if pressed.code == Code::Esc
+        && matches!(context, Context::Start | Context::Panes)
+        && let Some(dropped) = wish::stop(state)
+    {
+        return dropped;
+    }
     let effects = match action {
         Some(action) => act(state, context, action, pressed),
         None if context == Context::Search => {
@@ -42,6 +48,10 @@ pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
             answer::typed(state, pressed);
             Vec::new()
         }
+        None if context == Context::Wish => {
+            wish::typed(state, pressed);
+            Vec::new()
+        }
         None if context == Context::Picker => picker::typed(state, pressed),
         None if context == Context::Palette => palette::typed(state, pressed),
         None => {
@@ -53,11 +63,13 @@ pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
     effects
 }
 
-/// Before anything is generated, title and tests follow the text in the editor. What is wrong with it is said
-/// when it is sent.
+/// Before anything is generated, title and tests follow the text in the editor, and the prompt that is read ahead
+/// has the wish. An error in the text is said when it is sent.
 fn preview(state: &mut State) {
-    if state.run.is_none() {
-        let _ = state.take_edit();
+    if state.run.is_none()
+        && let Ok(job) = state.next_job()
+    {
+        state.job = job;
     }
 }
 
@@ -68,6 +80,8 @@ pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
         preview(state);
     } else if state.context() == Context::Answer {
         answer::paste(state, text);
+    } else if state.context() == Context::Wish {
+        wish::paste(state, text);
     } else if state.context() == Context::Picker {
         picker::paste(state, text);
     } else if state.context() == Context::Palette {
@@ -79,11 +93,12 @@ pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Actions on the focused candidate and on the views of it; `None` for all others.
+/// Actions on the focused candidate and on the views of it, and the wish; `None` for all others.
 fn of_candidate(state: &mut State, context: Context, action: Action) -> Option<Vec<Effect>> {
     match action {
         Action::Submit if context == Context::Search => find::search(state),
         Action::Submit if context == Context::Answer => return Some(answer::take(state)),
+        Action::Wish => wish::open(state),
         Action::Diff => diff::open(state, false),
         Action::Preview => diff::open(state, true),
         Action::Mark => mark_one(state),
@@ -125,13 +140,14 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
     if let Some(effects) = of_candidate(state, context, action) {
         return effects;
     }
-    if let Some(effects) = (context == Context::Picker).then(|| picker::act(state, action)).flatten() {
-        return effects;
-    }
-    if let Some(effects) = (context == Context::Calls).then(|| calls::act(state, action, pressed)).flatten() {
-        return effects;
-    }
-    if let Some(effects) = (context == Context::Palette).then(|| palette::act(state, action)).flatten() {
+    let own = match context {
+        Context::Picker => picker::act(state, action),
+        Context::Calls => calls::act(state, action, pressed),
+        Context::Wish => wish::act(state, action),
+        Context::Palette => palette::act(state, action),
+        _ => None,
+    };
+    if let Some(effects) = own {
         return effects;
     }
     match action {
@@ -290,9 +306,13 @@ fn interrupt(state: &mut State) -> Vec<Effect> {
     if state.help.is_none() && state.picking.open.is_some() {
         return picker::left(state, Action::Interrupt);
     }
-    if state.help.is_some() || state.results.is_some() || state.calls.is_some() || state.diff.is_some() {
+    let is_typed = state.wish.line.is_some();
+    if state.help.is_some() || is_typed || state.results.is_some() || state.calls.is_some() || state.diff.is_some() {
         close(state);
         return Vec::new();
+    }
+    if let Some(dropped) = wish::stop(state) {
+        return dropped;
     }
     if std::mem::take(&mut state.eager) {
         state.say("nothing will be generated");
@@ -325,7 +345,7 @@ fn interrupt_run(state: &mut State) -> Vec<Effect> {
 /// Leaves at once if nothing is under way, else when asked twice.
 fn leave(state: &mut State, action: Action) -> Vec<Effect> {
     let mut effects = past::newest(state);
-    let busy = state.run.as_ref().is_some_and(|r| !r.is_settled());
+    let busy = state.wish.is_asking() || state.run.as_ref().is_some_and(|r| !r.is_settled());
     if busy && state.armed.take().is_none() {
         state.armed = Some((action, state.now + ARM_MS));
         return effects;
@@ -368,7 +388,7 @@ fn answer(state: &mut State, yes: bool) -> Vec<Effect> {
 
 /// Closes what lies on top.
 fn close(state: &mut State) {
-    if state.help.take().is_some() || state.answering.take().is_some() {
+    if state.help.take().is_some() || state.wish.line.take().is_some() || state.answering.take().is_some() {
         return;
     }
     if state.search.take_if(|search| search.typing).is_some() || state.diff.take().is_some() {

@@ -56,18 +56,27 @@ pub fn open_call(state: &mut State) {
 pub fn typed(state: &mut State, key: Key) {
     let Some(answering) = &mut state.answering else { return };
     answering.error = None;
-    // Keys that would begin another line.
-    if key.code != Code::Enter && !(key.ctrl && matches!(key.code, Code::Char('m' | 'j'))) {
+    if !begins_line(key) {
         answering.text.input(key);
     }
+}
+
+/// A key that would begin another line.
+pub(super) fn begins_line(key: Key) -> bool {
+    key.code == Code::Enter || key.ctrl && matches!(key.code, Code::Char('m' | 'j'))
+}
+
+/// The lines of a pasted text as one.
+pub(super) fn joined(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join(" ")
 }
 
 /// Pasted text goes into the line, its lines joined.
 pub fn paste(state: &mut State, text: &str) {
     if let Some(answering) = &mut state.answering {
         answering.error = None;
-        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        answering.text.paste(&one_line(&lines.join(" ")));
+        answering.text.paste(&one_line(&joined(text)));
     }
 }
 

@@ -22,12 +22,12 @@ fn recalled(n: usize) -> Recalled {
     let verdict = job::Event::Verdict { candidate: 1, outcome: Ok(Verdict::not_run("m\u{1b}")) };
     let events = vec![(1, job::Event::Source(finished(1))), (5, verdict)];
     let (id, at, when, job) = ("1".to_owned(), 5, "14:03".to_owned(), Err("gone".to_owned()));
-    Recalled { id, at, when, seed: 1, n, events, job, applied: None, answers: Vec::new() }
+    Recalled { id, at, when, seed: 1, n, events, job, applied: None, answers: Vec::new(), wish: None }
 }
 
 /// Anything that can reach the core.
 fn any_msg() -> impl Strategy<Value = Msg> {
-    let keys = "abcdefghijklmnopqrstuvwxyzGRTXYz+-<>[]?1239 :,";
+    let keys = "abcdefghijklmnopqrstuvwxyzGIRTXYz+-<>[]?1239 :,";
     let code = prop_oneof![
         20 => proptest::sample::select(keys.chars().map(Code::Char).collect::<Vec<_>>()),
         10 => proptest::sample::select(vec![
@@ -107,6 +107,7 @@ fn any_msg() -> impl Strategy<Value = Msg> {
         1 => Just(Msg::NoTheme { name: "dark".into(), why: "no".into() }),
         1 => Just(Msg::Reopened(Err("no".into()))),
         1 => Just(Msg::Paste("pasted\ntext".into())),
+        1 => (1..4_u64).prop_map(|ask| Msg::Parameters { ask, stub: Some("def f(x):\n    \"\"\"F.\"\"\"\n".into()) }),
         1 => Just(Msg::Fault("fault".into())),
         1 => Just(Msg::Applied { run: 1, candidate: 0, result: Ok("f".into()) }),
         1 => Just(Msg::Undone(Ok("f".into()))),

@@ -64,12 +64,34 @@ impl Draft {
 
     /// Back to what it was when it came. The editor's own undo brings the text back.
     pub fn reset(&mut self) {
+        let origin = self.origin.clone();
+        self.edit(&origin);
+    }
+
+    /// Changes the text, as if it were typed.
+    pub fn edit(&mut self, text: &str) {
         self.remember();
         self.area.select_all();
         self.area.cut();
-        if !self.origin.is_empty() {
-            self.area.insert_str(self.origin.clone());
+        if !text.is_empty() {
+            self.area.insert_str(code(text));
         }
+    }
+
+    /// Makes `text` the one at the beginning, without a change of what is there. Returns the one before.
+    pub fn rebase(&mut self, text: &str) -> String {
+        std::mem::replace(&mut self.origin, code(text))
+    }
+
+    /// Earlier texts, the last one last.
+    pub fn recall(&mut self, history: Vec<String>) {
+        self.place = history.len();
+        self.history = history;
+    }
+
+    /// An earlier text is at hand.
+    pub fn has_earlier(&self) -> bool {
+        self.place > 0
     }
 
     /// `text` is its text at the beginning.

@@ -21,6 +21,14 @@ pub enum Effect {
         /// Key of the randomness.
         seed: u64,
     },
+    /// Ask the models for the parameters that the wish of a job speaks of.
+    Parameters {
+        /// Name of the request in the answer.
+        ask: u64,
+        job: Arc<Job>,
+    },
+    /// Nothing waits for parameters any more.
+    DropParameters,
     /// Load the models, which could not be loaded, once more.
     Open,
     /// End all candidates of a generation.

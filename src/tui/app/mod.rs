@@ -46,6 +46,9 @@ pub mod update;
 pub mod watch;
 #[cfg(test)]
 mod watch_tests;
+pub mod wish;
+#[cfg(test)]
+pub(crate) mod wish_tests;
 pub mod writing;
 
 pub use candidate::{Candidate, Phase, Testing};
@@ -97,6 +100,7 @@ mod tests {
             ("tokens.rs", include_str!("tokens.rs")),
             ("update.rs", include_str!("update.rs")),
             ("watch.rs", include_str!("watch.rs")),
+            ("wish.rs", include_str!("wish.rs")),
             ("writing.rs", include_str!("writing.rs")),
         ];
         let declared = include_str!("mod.rs").lines().filter(|l| l.starts_with("pub mod ")).count();

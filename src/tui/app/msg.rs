@@ -33,6 +33,11 @@ pub enum Msg {
     },
     /// Knowledge of the source about its tokens.
     Insight(Insight),
+    /// The models have written parameters: the stub with them, or nothing where they stay as they are.
+    Parameters {
+        ask: u64,
+        stub: Option<String>,
+    },
     /// Something happened in a generation.
     Job {
         run: u64,

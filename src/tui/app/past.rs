@@ -9,7 +9,7 @@ use super::effect::Effect;
 use super::run::Run;
 use super::state::{Focus, State};
 use super::update::mark;
-use super::{stream, update};
+use super::{stream, update, wish};
 use crate::engine::FinishReason;
 use crate::job::{Event, Job};
 use crate::trial::Observed;
@@ -38,6 +38,8 @@ pub struct Recalled {
     pub applied: Option<usize>,
     /// Calls whose right answer the user has said.
     pub answers: Vec<(String, Observed)>,
+    /// The change that its candidates were written for.
+    pub wish: Option<String>,
 }
 
 /// All runs, the oldest first.
@@ -102,11 +104,12 @@ impl Past {
         self.shown().is_some_and(|slot| !slot.is_own || self.at != self.newest())
     }
 
-    /// `run 2 of 5, 14:03`, for an earlier run.
+    /// `run 2 of 5, 14:03: also accept None`, for an earlier run.
     pub fn words(&self) -> Option<String> {
         let slot = self.shown().filter(|_| self.is_over())?;
         let comma = if slot.when.is_empty() { "" } else { ", " };
-        Some(format!("run {} of {}{comma}{}", self.at? + 1, self.slots.len(), slot.when))
+        let wish = slot.job.wish().map_or_else(String::new, |wish| format!(": {wish}"));
+        Some(format!("run {} of {}{comma}{}{wish}", self.at? + 1, self.slots.len(), slot.when))
     }
 }
 
@@ -264,6 +267,7 @@ pub fn resumed(state: &mut State, run: Recalled) -> Vec<Effect> {
     state.focus = Focus::Panes;
     let newest = state.past.slots.len() - 1;
     effects.extend(show(state, newest));
+    wish::resume(state);
     state.say(format!("the run of {when}, as it was; nothing is written until you ask for it"));
     effects
 }
@@ -274,7 +278,7 @@ fn slot(state: &mut State, recalled: Recalled, effects: &mut Vec<Effect>) -> Slo
     state.next_run += 1;
     let (job, refusal) = match recalled.job {
         Ok(job) => (job, None),
-        Err(why) => (state.job.clone(), Some(why)),
+        Err(why) => (wish::wished(state.job.clone(), recalled.wish.as_deref()), Some(why)),
     };
     // It asks nothing and runs nothing: its effects are not carried out.
     let mut own = State::new(job.clone(), state.options.clone(), Keymap::default(), true);
@@ -314,8 +318,9 @@ pub fn renewed(state: &mut State) {
     let (at, job) = (state.past.at, state.job.clone());
     let others = state.past.slots.iter_mut().enumerate().filter(|(place, _)| Some(*place) != at);
     for (_, slot) in others {
-        if slot.job.asks_as(&job) {
-            (slot.job, slot.refusal) = (job.clone(), None);
+        let own = wish::wished(job.clone(), slot.job.wish());
+        if slot.job.asks_as(&own) {
+            (slot.job, slot.refusal) = (own, None);
         } else {
             let why = "the file has changed since this run, which was for another text: write candidates anew";
             slot.refusal.get_or_insert_with(|| why.to_owned());

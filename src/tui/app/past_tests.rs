@@ -41,6 +41,7 @@ fn kept(id: &str, job: Result<Arc<Job>, String>) -> Recalled {
         job,
         applied: None,
         answers: Vec::new(),
+        wish: None,
     }
 }
 

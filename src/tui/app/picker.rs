@@ -289,6 +289,7 @@ fn take(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     let mut effects = close(state);
     state.notice = None;
     effects.extend(state.run.take().iter().flat_map(super::writing::end));
+    effects.extend(super::wish::leave(state));
     state.leave_written();
     state.draft.replace(&job.editable().unwrap_or_default());
     (state.own_body, state.job) = (job.own_body(), job);

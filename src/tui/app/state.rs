@@ -17,6 +17,7 @@ use super::progress::{EVERY_MS, Progress};
 use super::run::Run;
 use super::tokens::{Colouring, Insight};
 use super::watch::Watch;
+use super::wish::{Wish, wished};
 use crate::engine::GenerateOptions;
 use crate::job::{Job, JobError, Task};
 use crate::language::Language;
@@ -77,6 +78,8 @@ pub enum While {
     Generating,
     /// The generation is asked to stop.
     Stopping,
+    /// The models are asked for parameters.
+    Asking,
 }
 
 /// A line that goes away by itself: with the next key, with time, or as soon as it is no longer true.
@@ -159,6 +162,8 @@ pub struct State {
     pub calls: Option<usize>,
     /// The right answer to a call, while the user types it.
     pub answering: Option<Answering>,
+    /// A change that the user wants of the function.
+    pub wish: Wish,
     /// Calls whose right answer the user has said.
     pub checks: Vec<Check>,
     /// The results show what the tests printed.
@@ -207,7 +212,7 @@ impl State {
     /// The screen before anything happened.
     pub fn new(job: Arc<Job>, options: GenerateOptions, keys: Keymap, consent: bool) -> Self {
         let editable = job.editable();
-        let own_body = job.own_body();
+        let (own_body, wish) = (job.own_body(), Wish::of(&job));
         let draft = Draft::new(editable.as_deref().unwrap_or_default());
         // Someone who brought a prompt wants candidates; someone who did not wants to write one.
         let focus = if draft.is_blank() && editable.is_some() { Focus::Prompt } else { Focus::Panes };
@@ -235,6 +240,7 @@ impl State {
             results: None,
             calls: None,
             answering: None,
+            wish,
             checks: Vec::new(),
             output: false,
             diff: None,
@@ -278,6 +284,8 @@ impl State {
             Context::Picker
         } else if self.search.as_ref().is_some_and(|search| search.typing) {
             Context::Search
+        } else if self.wish.line.is_some() {
+            Context::Wish
         } else if self.diff.is_some() {
             Context::Diff
         } else if self.results.is_some() {
@@ -301,6 +309,7 @@ impl State {
             && self.focus != Focus::Prompt
             && self.picking.open.is_none()
             && self.palette.open.is_none()
+            && self.wish.line.is_none()
     }
 
     pub fn layout(&self) -> Layout {
@@ -421,6 +430,7 @@ impl State {
 
     /// The candidate that is in the file is no longer one of the text that is shown.
     pub(super) fn leave_written(&mut self) {
+        self.wish.leave_done();
         if self.applied.take().is_some() {
             let file = self.job.file().map(Into::into);
             self.written.push(Written { subject: self.subject(), file });
@@ -446,11 +456,20 @@ impl State {
 
     /// Makes the job that of the text in the editor.
     pub fn take_edit(&mut self) -> Result<(), JobError> {
-        let text = self.draft.text();
-        if self.job.editable().is_some_and(|old| code(&old) != text) {
-            self.job = Arc::new(self.job.edited(&text)?);
-        }
+        self.job = self.edited()?;
         Ok(())
+    }
+
+    /// The job of the text in the editor.
+    fn edited(&self) -> Result<Arc<Job>, JobError> {
+        let text = self.draft.text();
+        let is_edited = self.job.editable().is_some_and(|old| code(&old) != text);
+        if is_edited { self.job.edited(&text).map(Arc::new) } else { Ok(self.job.clone()) }
+    }
+
+    /// The job of the next candidates: of the text in the editor, with the wish.
+    pub(super) fn next_job(&self) -> Result<Arc<Job>, JobError> {
+        Ok(wished(self.edited()?, self.wish.next.as_deref()))
     }
 
     /// Enter in the prompt writes candidates.
@@ -488,6 +507,7 @@ impl State {
             While::Loading => self.loading == Loading::Opening && self.eager,
             While::Writing(c) => run.and_then(|r| r.candidates.get(c)).is_some_and(Candidate::is_live),
             While::Generating => run.is_some_and(Run::is_live),
+            While::Asking => self.wish.is_asking(),
             While::Stopping => run.is_some_and(|r| r.stopping && r.is_live()),
         }
     }

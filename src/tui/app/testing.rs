@@ -8,6 +8,7 @@ use super::past;
 use super::state::{Consent, State};
 use super::stream::queue;
 use super::update::mark;
+use super::wish;
 use super::writing::end;
 use crate::job::Job;
 use crate::tui::keymap::{Action, Context};
@@ -79,6 +80,7 @@ pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
 /// `done` is said then.
 pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effect> {
     let mut effects = Vec::new();
+    let job = wish::kept(state, job);
     let (before, stub) = (state.job.clone(), job.editable().unwrap_or_default());
     (state.own_body, state.job) = (job.own_body(), job);
     state.question = None;
@@ -90,6 +92,7 @@ pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effec
         }
     } else {
         state.draft.replace(&stub);
+        wish::restart(state);
     }
     effects.push(Effect::Use { job: state.job.clone() });
     if !state.job.asks_as(&before) {
@@ -97,6 +100,7 @@ pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effec
         let earlier = state.key_name(Context::Panes, Action::EarlierRun);
         let aside = state.run.as_ref().map(|_| format!("; {earlier} shows the candidates for the text before"));
         past::put_aside(state);
+        state.job = wish::kept(state, state.job.clone());
         past::renewed(state);
         (state.results, state.calls) = (None, None);
         state.done(format!("{done}{}", aside.unwrap_or_default()));

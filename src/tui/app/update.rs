@@ -1,5 +1,7 @@
 //! How a message changes the state. Never fails: what goes wrong becomes part of the state.
 
+use std::sync::Arc;
+
 use super::action::{key, paste};
 use super::calls::Check;
 use super::effect::Effect;
@@ -11,8 +13,8 @@ use super::stream;
 use super::tokens;
 use super::watch;
 use super::{palette, past};
-use super::{testing, writing};
-use crate::job::label;
+use super::{testing, wish, writing};
+use crate::job::{Job, label};
 use crate::source::SourceInfo;
 use crate::trial::Protection;
 use crate::tui::keymap::{Action, Context};
@@ -69,6 +71,7 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Insight(insight) => tokens::told(state, insight),
+        Msg::Parameters { ask, stub } => wish::answered(state, ask, stub.as_deref()),
         Msg::Job { run, event } => {
             stream::job(state, run, event);
             Vec::new()
@@ -79,17 +82,14 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
         }
         Msg::Recalled(runs) => past::recalled(state, runs),
         Msg::Resumed(run) => past::resumed(state, *run),
-        Msg::Applied { run, candidate, result } => {
-            applied(state, run, candidate, result);
-            Vec::new()
-        }
+        Msg::Applied { run, candidate, result } => applied(state, run, candidate, result),
         Msg::Changed(path) => {
             state.stale = true;
             let key = state.key_name(Context::Panes, Action::ReadAgain);
             state.fail(format!("{path} has changed since it was read, so nothing was written; {key} reads it again"));
             Vec::new()
         }
-        Msg::Read(Ok(job)) => testing::read(state, job),
+        Msg::Read(Ok(job)) => read(state, job),
         Msg::TestsRead { run, candidate, result } => {
             past::on_newest(state, |state| testing::tests_read(state, run, candidate, result))
         }
@@ -126,11 +126,21 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Copied(result) => outcome(state, result),
-        Msg::Read(Err(why)) | Msg::Fault(why) => {
-            state.fail(why);
-            Vec::new()
+        Msg::Read(Err(why)) => {
+            wish::has_waited(state);
+            outcome(state, Err(why))
         }
+        Msg::Fault(why) => outcome(state, Err(why)),
     }
+}
+
+/// The file was read again. Candidates that have waited for it are written.
+fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
+    let mut effects = testing::read(state, job);
+    if wish::has_waited(state) {
+        effects.extend(writing::generate(state));
+    }
+    effects
 }
 
 /// Models and sandbox are there, or not.
@@ -184,17 +194,19 @@ fn outcome(state: &mut State, result: Result<String, String>) -> Vec<Effect> {
     Vec::new()
 }
 
-fn applied(state: &mut State, run: u64, candidate: usize, result: Result<String, String>) {
+fn applied(state: &mut State, run: u64, candidate: usize, result: Result<String, String>) -> Vec<Effect> {
     match result {
         Ok(path) => {
             state.applied = Some((run, candidate));
             state.diff = None;
             mark(state);
+            let effects = wish::done(state, run);
             let undo = state.key_name(Context::Panes, Action::Undo);
             let next = picker::next_key(state);
             state.done(format!("{} written to {path}, {undo} undoes, {next}", label(candidate)));
+            effects
         }
-        Err(why) => state.fail(why),
+        Err(why) => outcome(state, Err(why)),
     }
 }
 
@@ -202,7 +214,9 @@ fn undone(state: &mut State, result: Result<String, String>) {
     let earlier = if state.can_undo() { None } else { state.written.pop() };
     match result {
         Ok(said) => {
-            state.applied = None;
+            if state.applied.take().is_some() {
+                wish::undone(state);
+            }
             mark(state);
             if earlier.is_some_and(|earlier| earlier.file.as_deref() == state.job.file()) {
                 state.stale = true;

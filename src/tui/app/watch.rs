@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::effect::Effect;
 use super::state::{Focus, State};
-use super::{past, testing, writing};
+use super::{past, testing, wish, writing};
 use crate::code::{FunctionName, function_names};
 use crate::job::Job;
 use crate::tui::keymap::Action;
@@ -66,6 +66,7 @@ fn is_busy(state: &State) -> bool {
         || state.picking.open.is_some()
         || state.palette.open.is_some()
         || searching
+        || state.wish.line.is_some()
         || state.question_is_shown()
 }
 
@@ -191,6 +192,13 @@ fn quietly(state: &mut State, job: Arc<Job>, touched: Touched) -> Vec<Effect> {
         state.job = Arc::new(state.job.tested_as(&job));
         other_tests
     } else {
+        let job = wish::kept(state, job);
+        if state.run.is_some() && job.reference() != state.job.reference() {
+            // Candidates were to change another body.
+            effects.push(Effect::Adopt { job: job.clone() });
+            effects.extend(testing::read(state, job));
+            return effects;
+        }
         let other_context = context(&state.job) != context(&job);
         (state.own_body, state.job) = (job.own_body(), job.clone());
         state.stale = false;

@@ -5,6 +5,7 @@ use super::past;
 use super::run::Run;
 use super::state::{ARM_MS, Consent, Focus, Loading, State, While};
 use super::testing::refuse;
+use super::wish;
 use crate::tui::keymap::{Action, Context};
 
 /// Most candidates of a generation.
@@ -21,19 +22,29 @@ pub(super) fn submit(state: &mut State) -> Vec<Effect> {
 /// Starts a generation. Where candidates are still being written they end for it when it is asked for twice.
 pub(super) fn generate_instead(state: &mut State, action: Action) -> Vec<Effect> {
     let mut effects = past::newest(state);
-    let is_writing = state.run.as_ref().is_some_and(|run| run.is_live() && !run.stopping);
-    if is_writing && state.armed.take().is_none() {
-        state.armed = Some((action, state.now + ARM_MS));
-        return effects;
+    if may_begin(state, action) {
+        effects.extend(generate(state));
     }
-    effects.extend(generate(state));
     effects
+}
+
+/// Returns false where candidates are still being written, which end when it is asked for twice.
+pub(super) fn may_begin(state: &mut State, action: Action) -> bool {
+    let is_writing = state.run.as_ref().is_some_and(|run| run.is_live() && !run.stopping);
+    let is_first = is_writing && state.armed.take().is_none();
+    if is_first {
+        state.armed = Some((action, state.now + ARM_MS));
+    }
+    !is_first
 }
 
 /// Starts a generation; one that runs ends for it.
 pub fn generate(state: &mut State) -> Vec<Effect> {
     let mut effects = past::newest(state);
-    effects.extend(generate_next(state));
+    effects.extend(match wish::read_first(state) {
+        Some(reads) => reads,
+        None => generate_next(state),
+    });
     effects
 }
 
@@ -63,11 +74,18 @@ pub(super) fn generate_next(state: &mut State) -> Vec<Effect> {
         state.focus = Focus::Prompt;
         return Vec::new();
     }
-    if let Err(why) = state.take_edit() {
-        state.fail(why.to_string());
-        state.focus = Focus::Prompt;
-        return Vec::new();
+    let job = match state.next_job() {
+        Ok(job) => job,
+        Err(why) => {
+            state.fail(why.to_string());
+            state.focus = Focus::Prompt;
+            return Vec::new();
+        }
+    };
+    if let Some(effects) = wish::ask(state, &job) {
+        return effects;
     }
+    state.job = job;
     let mut effects = Vec::new();
     let mut seed = state.options.seed;
     if let Some(old) = &state.run {
@@ -119,6 +137,10 @@ pub(super) fn stop_one(state: &State) -> Vec<Effect> {
 
 pub(super) fn stop_all(state: &mut State) -> Vec<Effect> {
     let mut effects = past::newest(state);
+    if let Some(dropped) = wish::stop(state) {
+        effects.extend(dropped);
+        return effects;
+    }
     let Some(run) = state.run.as_mut().filter(|r| r.is_live()) else {
         state.say("nothing is being generated");
         return effects;

@@ -8,6 +8,7 @@ use ratatui::widgets::{Clear, Widget};
 
 use super::{Look, put};
 use crate::tui::app::State;
+use crate::tui::app::draft::Draft;
 use crate::tui::app::find::Filter;
 use crate::tui::app::palette::{Level, What};
 use crate::tui::app::picker;
@@ -34,6 +35,7 @@ pub fn said(look: &Look) -> Option<(String, Style)> {
         };
         let to = match action {
             Action::Generate | Action::Regenerate => "write others in their place",
+            Action::Submit => "write others instead",
             _ => "quit",
         };
         return Some((format!("{busy}press {key} again to {to}"), look.style(Role::Warn)));
@@ -46,7 +48,8 @@ pub fn said(look: &Look) -> Option<(String, Style)> {
 
 /// A list, a question or the help lies over the rest.
 pub fn is_below_dialog(state: &State) -> bool {
-    matches!(state.context(), Context::Picker | Context::Palette | Context::Question | Context::Help)
+    use Context::{Help, Palette, Picker, Question, Wish};
+    matches!(state.context(), Picker | Palette | Question | Help | Wish)
 }
 
 /// Draws what was just said in the row above the line of a dialog, as far as it fits.
@@ -142,6 +145,7 @@ fn way_out(state: &State, context: Context) -> Option<Action> {
         Context::Results
         | Context::Calls
         | Context::Answer
+        | Context::Wish
         | Context::Diff
         | Context::Search
         | Context::Picker
@@ -159,6 +163,8 @@ fn is_useful(state: &State, action: Action) -> bool {
         Action::EarlierRun => state.past.has_earlier(),
         Action::NextTarget => state.can_undo(),
         Action::ReadAgain => state.stale,
+        Action::Wish => state.own_body.is_some(),
+        Action::HistoryPrevious => state.wish.line.as_ref().is_none_or(Draft::has_earlier),
         Action::Diff => state.run.as_ref().and_then(|run| run.focused()).is_some_and(|c| !c.is_live()),
         Action::Arrange => state.run.as_ref().is_some_and(|run| !run.is_live()),
         Action::Leave => {

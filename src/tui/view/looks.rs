@@ -13,6 +13,7 @@ use crate::trial::{Assurance, Status, Verdict};
 use crate::tui::app::Msg;
 use crate::tui::app::calls::tests::called;
 use crate::tui::app::fixture::{PROMPT, Session, body};
+use crate::tui::app::wish_tests;
 use crate::tui::theme::{Depth, Theme};
 
 /// Letters of styles, in the order in which they occur; the terminal's own style is a dot.
@@ -157,6 +158,9 @@ fn every_view_has_its_styles() {
         ("calls", (80, 24), keys(called(), &["b", "2"])),
         ("answer", (80, 24), keys(called(), &["b", "=", "ctrl-a", "ctrl-k", "[", "enter"])),
         ("answered", (80, 24), keys(called(), &["b", "2", "esc"])),
+        ("wish", (80, 24), wish_tests::written("also accept None")),
+        ("wish-start", (80, 24), keys(wish_tests::bodied(4), &["I"])),
+        ("wish-typed", (80, 24), keys(wish_tests::written("also accept None"), &["I"])),
         ("question", (80, 24), asking()),
         ("help", (80, 24), keys(streaming(4), &["?"])),
         ("zoom", (80, 24), keys(tested(), &["2", "z"])),

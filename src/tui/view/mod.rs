@@ -29,6 +29,7 @@ mod start;
 mod status;
 mod tabs;
 mod title;
+mod wish;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -89,6 +90,9 @@ pub fn draw(frame: &mut Frame, look: &Look) {
         if let Some(said) = said {
             body.height -= 1;
             footer::draw_said(buf, Rect { y: body.bottom(), height: 1, ..body }, &said);
+        }
+        if let Some(line) = &look.state.wish.line {
+            wish::draw(buf, body, look, line);
         }
         if let Some(open) = &look.state.picking.open {
             picker::draw(buf, body, look, open);

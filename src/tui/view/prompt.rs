@@ -2,14 +2,18 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::widgets::Widget;
 
-use super::{Look, put, put_ends, rule};
+use super::{Look, put, put_ends, rule, wish};
 use crate::source::Prompt;
 use crate::tui::app::{Focus, State};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
+
+/// Fewer columns than these are for the wish alone.
+const NARROW: usize = 48;
 
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     if area.is_empty() {
@@ -21,7 +25,23 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     }
     let edit = look.state.key_name(Context::Panes, Action::FocusPrompt);
     let left = format!(" > {}", folded(look.state));
+    if look.state.wish.next.is_some() {
+        return beside_wish(buf, area, look, &left);
+    }
     put_ends(buf, area, area.y, (&left, look.style(Role::Muted)), (&format!("{edit} edits "), look.style(Role::Hint)));
+}
+
+/// The head of the function, as far as the wish leaves room, and that.
+fn beside_wish(buf: &mut Buffer, area: Rect, look: &Look, head: &str) {
+    let room = usize::from(area.width.saturating_sub(1));
+    let most = if room < NARROW { room } else { room * 2 / 3 };
+    let words = wish::words(look.state, most).unwrap_or_default();
+    let left = room.saturating_sub(text::width(&words) + 3);
+    let mut x = area.x + 1;
+    if room >= NARROW {
+        x = put(buf, area, area.x, area.y, &text::fit(head, left), look.style(Role::Muted)) + 3;
+    }
+    put(buf, area, x, area.y, &words, look.style(Role::Title));
 }
 
 /// The editor with a rule above it.
@@ -30,7 +50,7 @@ pub fn editor(buf: &mut Buffer, area: Rect, look: &Look) {
     let mut rest = area;
     if area.height > 1 {
         let mark = if state.draft.is_edited() { " prompt, edited " } else { " prompt " };
-        rule(buf, area, area.y, look, (mark, look.style(Role::BorderFocus)), ("", look.style(Role::Hint)));
+        ruled(buf, area, look, (mark, look.style(Role::BorderFocus)));
         rest = Rect { y: area.y + 1, height: area.height - 1, ..area };
     }
     let text = Rect {
@@ -42,6 +62,13 @@ pub fn editor(buf: &mut Buffer, area: Rect, look: &Look) {
         put(buf, text, text.x + 1, text.y, "describe or begin the code to write", look.style(Role::Muted));
     }
     state.draft.area().render(text, buf);
+}
+
+/// The rule above the whole prompt, with the wish at its end.
+pub fn ruled(buf: &mut Buffer, area: Rect, look: &Look, mark: (&str, Style)) {
+    let room = usize::from(area.width).saturating_sub(text::width(mark.0) + 6);
+    let wish = wish::words(look.state, room).map_or_else(String::new, |words| format!(" {words} "));
+    rule(buf, area, area.y, look, mark, (&wish, look.style(Role::Title)));
 }
 
 /// The prompt in one line: the line of the function, else its first line.

@@ -13,7 +13,7 @@ use crate::tui::app::{Msg, State};
 use crate::tui::layout::{Arrangement, Layout, Regime};
 
 /// Views, by the keys that open them.
-const VIEWS: [&[&str]; 12] = [
+const VIEWS: [&[&str]; 13] = [
     &[],
     &["t"],
     &["d"],
@@ -25,6 +25,7 @@ const VIEWS: [&[&str]; 12] = [
     &["v", "v"],
     &["v", "v", "v"],
     &["i"],
+    &["I"],
     &["/", "r", "enter"],
 ];
 

@@ -28,7 +28,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         prompt::editor(buf, above, look);
     } else {
         let name = if state.draft.is_edited() { " prompt, edited " } else { " prompt " };
-        rule(buf, above, above.y, look, (name, look.style(Role::Title)), ("", look.style(Role::Hint)));
+        prompt::ruled(buf, above, look, (name, look.style(Role::Title)));
         let inside =
             Rect { x: above.x + 1, y: above.y + 1, width: above.width.saturating_sub(1), height: above.height - 1 };
         let shown = match state.job.prompt() {

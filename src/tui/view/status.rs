@@ -53,6 +53,9 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
     if state.eager && state.loading == Loading::Opening {
         out.push(("writes as soon as the models are loaded".to_owned(), look.style(Role::Working)));
     }
+    if state.wish.is_asking() {
+        out.push(("asking for the parameters…".to_owned(), look.style(Role::Working)));
+    }
     if let Some(run) = state.run.as_ref().filter(|run| run.filter != Filter::All) {
         out.push((format!("only {}", run.filter.name()), look.style(Role::Warn)));
     }
@@ -176,6 +179,9 @@ fn floor(look: &Look) -> Vec<(String, Style)> {
     if let Some(picker) = &state.picking.open {
         let found = picker.list.current().map_or("no function", |found| &found.name);
         return vec![(text::one_line(&format!("> {}: {found}", picker.list.query)), look.style(Role::Title))];
+    }
+    if let Some(line) = &state.wish.line {
+        return vec![(text::one_line(&format!("> {}", line.text())), look.style(Role::Title))];
     }
     if let Some(open) = &state.palette.open {
         let found = open.list.current().map_or("nothing", |entry| &entry.label);

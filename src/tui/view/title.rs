@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::choices::shortened;
-use super::{Look, put, put_all};
+use super::{Look, put, put_all, wish};
 use crate::job::label;
 use crate::tui::app::state::Consent;
 use crate::tui::app::{Loading, State};
@@ -37,7 +37,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
     // Models and device give way to the word that an earlier run is shown.
     let room = if past.is_some() { area.width.saturating_sub(reserved) } else { area.width };
     let left = Rect { x: area.x + 1, width: room.saturating_sub(1), ..area };
-    let pieces = pieces(look, past.is_some(), area.width >= 60, left.width.into());
+    let pieces = pieces(look, layout, past.is_some(), left.width.into());
     let fits = put_all(buf, left, &pieces) + reserved <= area.right();
     if reserved > 0 && (fits || unprotected) {
         let style = look.style(if unprotected { Role::Error } else { Role::Muted });
@@ -47,8 +47,8 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
 
 /// Program, subject, models and device, as far as they fit into `room`. First the program goes, then the
 /// device: neither is worth a cut of the subject. The models are, down to half of the line.
-fn pieces(look: &Look, is_past: bool, named: bool, room: usize) -> Vec<(String, Style)> {
-    let state = look.state;
+fn pieces(look: &Look, layout: &Layout, is_past: bool, room: usize) -> Vec<(String, Style)> {
+    let (state, named) = (look.state, layout.title.width >= 60);
     let (muted, title) = (look.style(Role::Muted), look.style(Role::Title));
     let mut others = Vec::new();
     match &state.loading {
@@ -60,6 +60,10 @@ fn pieces(look: &Look, is_past: bool, named: bool, room: usize) -> Vec<(String, 
             others.push((text::one_line(&format!("{next}{}", info.pair())), muted));
             others.push((text::one_line(format!("{} {}", info.device, info.dtype).trim()), muted));
         }
+    }
+    // The prompt, which it stands beside, gives way to candidates.
+    if layout.prompt.is_empty() && !is_past {
+        others.splice(0..0, wish::words(state, room * 2 / 5).map(|words| (words, title)));
     }
     if let Some(what) = &state.palette.loading {
         others.insert(0, (text::one_line(&format!("loading {what}")), look.style(Role::Working)));
@@ -156,7 +160,8 @@ mod tests {
         let mut session = on("calc.py", "add");
         let (job, when) = (Ok(session.state.job.clone()), "14:03, by served-7b".to_owned());
         let (id, events) = ("1".to_owned(), Vec::new());
-        let run = Recalled { id, at: 1, when, seed: 1, n: 2, events, job, applied: None, answers: Vec::new() };
+        let run =
+            Recalled { id, at: 1, when, seed: 1, n: 2, events, job, applied: None, answers: Vec::new(), wish: None };
         session.send(Msg::Resumed(Box::new(run)));
         let shown = title(&session, 80);
         assert!(shown.starts_with(" calc.py:add   next: main-1b + draft-100m  "), "{shown}");

@@ -141,7 +141,7 @@ fn each_place_names_enter_and_the_way_out() {
     }
     let mut asked = after(&["2", "enter"]);
     assert!(footer(&mut asked).contains("y yes   n no"), "a question takes no Enter");
-    let places: [Place; 10] = [
+    let places: [Place; 11] = [
         (Box::new(|| Session::tested(4)), "Enter generate", "q quit"),
         (Box::new(|| Session::free(4)), "Enter generate", "Esc leave prompt"),
         (Box::new(typed), "Enter new line, on an empty last line generate   F5 generate", "Esc leave prompt"),
@@ -151,6 +151,7 @@ fn each_place_names_enter_and_the_way_out() {
         (Box::new(move || after(&["d"])), "Enter accept", "Esc close"),
         (Box::new(move || after(&["?"])), "", "Esc close"),
         (Box::new(move || after(&[":"])), "Enter choose", "Esc back"),
+        (Box::new(move || after(&["I"])), "Enter write", "Esc cancel"),
         (Box::new(move || after(&["ctrl-t"])), "Enter take it", "Esc close"),
     ];
     for (session, enter, out) in places {

@@ -1,0 +1,261 @@
+//! A sentence that says how the function is to change: it is typed in a line, holds for the next candidates, and
+//! is done once one of them is in the file. Where it speaks of parameters, the models are asked for these first.
+
+use std::sync::Arc;
+
+use super::answer::{begins_line, joined};
+use super::draft::Draft;
+use super::effect::Effect;
+use super::past;
+use super::state::{Focus, State, While};
+use super::writing::{end, generate, may_begin};
+use crate::code::speaks_of_parameters;
+use crate::job::Job;
+use crate::tui::event::Key;
+use crate::tui::keymap::{Action, Context};
+
+/// A change that the user wants of the function, and the line that it is typed in.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// The sentence for the next candidates.
+    pub next: Option<String>,
+    /// The line, while it is typed.
+    pub line: Option<Draft>,
+    /// The last sentence for this function.
+    last: String,
+    /// The sentences of the session, the last one last.
+    said: Vec<String>,
+    /// Its parameters were not asked for yet.
+    is_new: bool,
+    /// The stub before parameters were written for it, and with them.
+    brought: Option<(String, String)>,
+    /// The request for parameters that is under way, and the stub that it is for.
+    asked: Option<(u64, String)>,
+    /// Name of the last request.
+    number: u64,
+    /// Candidates are written as soon as the file was read again.
+    reads: bool,
+    /// The wish that the candidate in the file has fulfilled.
+    done: Option<Done>,
+}
+
+/// A wish before its candidate was taken.
+#[derive(Clone, Debug)]
+struct Done {
+    sentence: String,
+    /// The stub of the file then.
+    origin: String,
+    brought: Option<(String, String)>,
+}
+
+impl Wish {
+    /// The wish of a job.
+    pub(super) fn of(job: &Job) -> Self {
+        let mut wish = Self::default();
+        job.wish().into_iter().for_each(|sentence| wish.put(sentence));
+        // The stub of the job has its parameters.
+        wish.is_new = false;
+        wish
+    }
+
+    fn put(&mut self, sentence: &str) {
+        self.said.retain(|other| other != sentence);
+        self.said.push(sentence.to_owned());
+        sentence.clone_into(&mut self.last);
+        (self.next, self.is_new) = (Some(sentence.to_owned()), true);
+    }
+
+    /// Parameters are being asked for.
+    pub fn is_asking(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// The file is not the one any more that the candidate was written to.
+    pub(super) fn leave_done(&mut self) {
+        self.done = None;
+    }
+}
+
+/// A job with a wish.
+pub(super) fn wished(job: Arc<Job>, sentence: Option<&str>) -> Arc<Job> {
+    if job.wish() == sentence { job } else { Arc::new((*job).clone().wishing(sentence)) }
+}
+
+/// A new job of the function, with the wish of the shown candidates; where there are none, of the next ones.
+pub(super) fn kept(state: &State, job: Arc<Job>) -> Arc<Job> {
+    let next = state.wish.next.as_deref();
+    wished(job, if state.run.is_some() { state.job.wish() } else { next })
+}
+
+/// Opens the line with the last sentence; typed text replaces it.
+pub(super) fn open(state: &mut State) {
+    let wish = &mut state.wish;
+    let mut line = Draft::new(&wish.last);
+    line.select_all();
+    line.recall(wish.said.iter().filter(|said| **said != wish.last).cloned().collect());
+    wish.line = Some(line);
+}
+
+/// An action while the line is open; `None` for those that mean the same everywhere.
+pub(super) fn act(state: &mut State, action: Action) -> Option<Vec<Effect>> {
+    let line = state.wish.line.as_mut()?;
+    match action {
+        Action::Submit => return Some(take(state)),
+        Action::Close => state.wish.line = None,
+        Action::HistoryPrevious => line.previous(),
+        Action::HistoryNext => line.next(),
+        _ => return None,
+    }
+    Some(Vec::new())
+}
+
+/// A key that means nothing else edits the line.
+pub(super) fn typed(state: &mut State, key: Key) {
+    if let Some(line) = state.wish.line.as_mut().filter(|_| !begins_line(key)) {
+        line.input(key);
+    }
+}
+
+/// Pasted text goes into the line, its lines joined.
+pub(super) fn paste(state: &mut State, text: &str) {
+    state.wish.line.iter_mut().for_each(|line| line.paste(&joined(text)));
+}
+
+/// The sentence holds from now on, and candidates are written with it. An empty one takes the wish away.
+fn take(state: &mut State) -> Vec<Effect> {
+    let Some(text) = state.wish.line.as_ref().map(Draft::text) else { return Vec::new() };
+    let sentence = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if sentence.is_empty() {
+        state.wish.line = None;
+        return take_away(state);
+    }
+    let mut effects = past::newest(state);
+    if !may_begin(state, Action::Submit) {
+        return effects;
+    }
+    state.wish.line = None;
+    effects.extend(forget(state));
+    without_brought(state);
+    state.wish.put(&sentence);
+    effects.extend(generate(state));
+    effects
+}
+
+fn take_away(state: &mut State) -> Vec<Effect> {
+    if state.wish.next.take().is_some() {
+        without_brought(state);
+        state.say("the next candidates are written without a wish");
+    }
+    forget(state)
+}
+
+/// Parameters that were written for the wish before leave the stub.
+fn without_brought(state: &mut State) {
+    if let Some((before, _)) = state.wish.brought.take().filter(|(_, with)| state.draft.text() == *with) {
+        state.draft.edit(&before);
+    }
+}
+
+/// Nothing waits for parameters any more.
+fn forget(state: &mut State) -> Vec<Effect> {
+    state.wish.asked.take().map(|_| Effect::DropParameters).into_iter().collect()
+}
+
+/// Drops the request for parameters, if there is one: nothing is written then.
+pub(super) fn stop(state: &mut State) -> Option<Vec<Effect>> {
+    state.wish.asked.as_ref()?;
+    let effects = forget(state);
+    let again = if state.run.is_none() { Action::Generate } else { Action::Regenerate };
+    let key = state.key_name(state.context(), again);
+    state.say(format!("nothing is written; {key} asks again"));
+    Some(effects)
+}
+
+/// Reads the file first where it is not as it was read: a change is one of what is there now.
+pub(super) fn read_first(state: &mut State) -> Option<Vec<Effect>> {
+    state.wish.next.as_ref().filter(|_| state.can_undo() || state.stale)?;
+    state.wish.reads = true;
+    Some(vec![Effect::ReadAgain])
+}
+
+/// The file was read again, or could not be; returns true if candidates are to be written now.
+pub(super) fn has_waited(state: &mut State) -> bool {
+    std::mem::take(&mut state.wish.reads)
+}
+
+/// The file has another stub, without the parameters that were written for the wish.
+pub(super) fn restart(state: &mut State) {
+    (state.wish.is_new, state.wish.brought) = (state.wish.next.is_some(), None);
+}
+
+/// Asks for parameters where the wish speaks of them and they were not asked for yet. `job` is that of the next
+/// candidates.
+pub(super) fn ask(state: &mut State, job: &Arc<Job>) -> Option<Vec<Effect>> {
+    job.wish().filter(|sentence| state.wish.is_new && speaks_of_parameters(sentence))?;
+    job.file()?;
+    let stub = state.draft.text();
+    state.say_while(While::Asking, "asking for the parameters…");
+    state.error = None;
+    if state.wish.asked.as_ref().is_some_and(|(_, of)| *of == stub) {
+        return Some(Vec::new());
+    }
+    state.wish.number += 1;
+    state.wish.asked = Some((state.wish.number, stub));
+    // The models are busy with one of both.
+    let mut effects: Vec<Effect> = state.run.iter().flat_map(end).collect();
+    effects.push(Effect::Parameters { ask: state.wish.number, job: job.clone() });
+    Some(effects)
+}
+
+/// The models have written the parameters: the stub with them, or `None` where they stay as they are.
+pub(super) fn answered(state: &mut State, ask: u64, stub: Option<&str>) -> Vec<Effect> {
+    let Some((_, before)) = state.wish.asked.take_if(|(number, _)| *number == ask) else { return Vec::new() };
+    if state.draft.text() != before || state.focus == Focus::Prompt {
+        let key = state.key_name(Context::Global, Action::Generate);
+        state.say(format!("the prompt is being edited, so nothing is written yet; {key} writes candidates"));
+        return Vec::new();
+    }
+    state.wish.is_new = false;
+    if let Some(stub) = stub {
+        state.draft.edit(stub);
+        state.wish.brought = Some((before, state.draft.text()));
+    }
+    (state.diff, state.results, state.calls) = (None, None, None);
+    generate(state)
+}
+
+/// A candidate of this run is in the file: if it was written for the wish, that is done.
+pub(super) fn done(state: &mut State, run: u64) -> Vec<Effect> {
+    let is_shown = state.run.as_ref().is_some_and(|shown| shown.id == run);
+    let is_of = is_shown && state.wish.next.as_deref() == state.job.wish();
+    let Some(sentence) = state.wish.next.take_if(|_| is_of) else { return Vec::new() };
+    let origin = state.draft.rebase(&state.job.editable().unwrap_or_default());
+    state.wish.done = Some(Done { sentence, origin, brought: state.wish.brought.take() });
+    forget(state)
+}
+
+/// The candidate was taken back from the file: the wish is as it was before.
+pub(super) fn undone(state: &mut State) {
+    let Some(Done { sentence, origin, brought }) = state.wish.done.take() else { return };
+    state.draft.rebase(&origin);
+    if state.wish.next.is_none() {
+        (state.wish.next, state.wish.brought, state.wish.is_new) = (Some(sentence), brought, false);
+    }
+}
+
+/// The screen goes to another function, of which nothing is wanted yet.
+pub(super) fn leave(state: &mut State) -> Vec<Effect> {
+    let effects = forget(state);
+    let Wish { said, number, .. } = std::mem::take(&mut state.wish);
+    state.wish = Wish { said, number, ..Wish::default() };
+    effects
+}
+
+/// The screen begins with a kept run, of which a candidate may be in the file.
+pub(super) fn resume(state: &mut State) {
+    state.wish = Wish::of(&state.job);
+    if let Some(sentence) = state.wish.next.take_if(|_| state.applied.is_some()) {
+        let origin = state.job.editable().unwrap_or_default();
+        state.wish.done = Some(Done { sentence, origin, brought: None });
+    }
+}

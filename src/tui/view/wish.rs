@@ -1,0 +1,40 @@
+//! The change that is wanted of the function: beside the prompt, and in the line that it is typed in.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::{Clear, Widget};
+
+use super::{Look, put, rule};
+use crate::tui::app::State;
+use crate::tui::app::draft::Draft;
+use crate::tui::text;
+use crate::tui::theme::Role;
+
+/// `wish: also accept None`, in so many columns.
+pub fn words(state: &State, columns: usize) -> Option<String> {
+    let wish = state.wish.next.as_ref()?;
+    Some(text::fit(&format!("wish: {}", text::one_line(wish)), columns))
+}
+
+/// Draws the line in the last rows of `body`.
+pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, line: &Draft) {
+    let height = body.height.min(2);
+    let area = Rect { y: body.bottom() - height, height, ..body };
+    if area.is_empty() {
+        return;
+    }
+    Clear.render(area, buf);
+    if height > 1 {
+        let name = look.state.job.target().map_or_else(String::new, |target| text::one_line(&target.name));
+        let title = text::fit(&format!(" what to change in {name} "), usize::from(area.width.saturating_sub(4)));
+        rule(buf, area, area.y, look, (&title, look.style(Role::BorderFocus)), ("", look.style(Role::Hint)));
+    }
+    let row = Rect { x: area.x + 1, y: area.bottom() - 1, width: area.width.saturating_sub(1), height: 1 };
+    line.area().render(row, buf);
+    if line.is_blank() {
+        let is_set = look.state.wish.next.is_some();
+        let hint = if is_set { "an empty line takes the wish away" } else { "such as: also accept None" };
+        let room = usize::from(row.width.saturating_sub(1));
+        put(buf, row, row.x + 1, row.y, &text::fit(hint, room), look.style(Role::Muted));
+    }
+}
