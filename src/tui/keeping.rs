@@ -355,7 +355,7 @@ mod tests {
             if let Some(may) = self.0.lock().unwrap().as_ref() {
                 may.recv().unwrap();
             }
-            let (reason, text) = (FinishReason::Stop, "x, skip=None):\n".to_owned());
+            let (reason, text) = (FinishReason::Stop, "(x, skip=None):\n".to_owned());
             let goes_on = sink(From::Finished { candidate: 0, reason, text, mean_logprob: None }).is_continue();
             let _ = self.1.send((asked.0, asked.1, goes_on));
             if goes_on {

@@ -192,7 +192,7 @@ pub(super) fn restart(state: &mut State) {
 /// candidates.
 pub(super) fn ask(state: &mut State, job: &Arc<Job>) -> Option<Vec<Effect>> {
     job.wish().filter(|sentence| state.wish.is_new && speaks_of_parameters(sentence))?;
-    job.file()?;
+    job.target()?;
     let stub = state.draft.text();
     state.say_while(While::Asking, "asking for the parameters…");
     state.error = None;
