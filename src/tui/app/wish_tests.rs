@@ -443,6 +443,8 @@ fn runs_keep_the_wish_that_they_were_written_for() {
     session.key("enter");
     session.key("[");
     assert_eq!(words(&session), "run 2 of 3: also accept None");
+    let shown = scenes::text(&scenes::draw(&session.state, 80, 24));
+    assert!(shown.contains("wish: also accept None") && !shown.contains("wish: skip"), "{shown}");
     assert_eq!(session.state.job.wish(), Some(NONE));
 }
 

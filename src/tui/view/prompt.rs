@@ -25,23 +25,22 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     }
     let edit = look.state.key_name(Context::Panes, Action::FocusPrompt);
     let left = format!(" > {}", folded(look.state));
-    if look.state.wish.next.is_some() {
-        return beside_wish(buf, area, look, &left);
+    let room = usize::from(area.width.saturating_sub(1));
+    if let Some(words) = wish::words(look.state, if room < NARROW { room } else { room * 2 / 3 }) {
+        return beside_wish(buf, area, look, &left, &words);
     }
     put_ends(buf, area, area.y, (&left, look.style(Role::Muted)), (&format!("{edit} edits "), look.style(Role::Hint)));
 }
 
 /// The head of the function, as far as the wish leaves room, and that.
-fn beside_wish(buf: &mut Buffer, area: Rect, look: &Look, head: &str) {
+fn beside_wish(buf: &mut Buffer, area: Rect, look: &Look, head: &str, words: &str) {
     let room = usize::from(area.width.saturating_sub(1));
-    let most = if room < NARROW { room } else { room * 2 / 3 };
-    let words = wish::words(look.state, most).unwrap_or_default();
-    let left = room.saturating_sub(text::width(&words) + 3);
+    let left = room.saturating_sub(text::width(words) + 3);
     let mut x = area.x + 1;
     if room >= NARROW {
         x = put(buf, area, area.x, area.y, &text::fit(head, left), look.style(Role::Muted)) + 3;
     }
-    put(buf, area, x, area.y, &words, look.style(Role::Title));
+    put(buf, area, x, area.y, words, look.style(Role::Title));
 }
 
 /// The editor with a rule above it.

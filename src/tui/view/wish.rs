@@ -10,9 +10,9 @@ use crate::tui::app::draft::Draft;
 use crate::tui::text;
 use crate::tui::theme::Role;
 
-/// `wish: also accept None`, in so many columns.
+/// `wish: also accept None`, in so many columns: that of an earlier run while it is shown, else the next one.
 pub fn words(state: &State, columns: usize) -> Option<String> {
-    let wish = state.wish.next.as_ref()?;
+    let wish = if state.past.is_over() { state.job.wish()? } else { state.wish.next.as_ref()? };
     Some(text::fit(&format!("wish: {}", text::one_line(wish)), columns))
 }
 
