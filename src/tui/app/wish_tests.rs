@@ -84,7 +84,7 @@ fn a_sentence_is_typed_and_candidates_are_written_with_it() {
     let mut session = bodied(2);
     assert_eq!(session.key("I"), []);
     assert_eq!((session.state.context(), line(&session).as_deref()), (Context::Wish, Some("")));
-    for key in ["a", "l", "s", "o", "space", "ctrl-m", "ctrl-j", "q", "?"] {
+    for key in ["a", "l", "s", "o", "space", "ctrl-m", "alt-enter", "q", "?"] {
         assert_eq!(session.key(key), [], "{key}");
     }
     session.send(Msg::Paste("accept\n   None\n\nnow".to_owned()));
@@ -219,6 +219,8 @@ fn a_wish_that_speaks_of_parameters_has_them_written_first() {
     let ask = asked(&effects).unwrap();
     let [Effect::Parameters { job, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!((job.wish(), session.state.run.is_none()), (Some(SKIP), true));
+    assert!(said(&session).contains("asking for the parameters"));
+    session.wait(10_000);
     let shown = scenes::text(&scenes::draw(&session.state, 80, 24));
     assert!(shown.contains("asking for the parameters…") && shown.contains("wish: add a parameter skip"), "{shown}");
     assert_eq!(session.key("g"), [], "they are asked for already");
@@ -369,8 +371,6 @@ fn a_further_wish_is_for_what_is_in_the_file_now() {
     assert_eq!(generated(&effects), [Some(NONE)]);
     assert_eq!(session.state.job.reference().as_deref(), Some("    return 0\n"));
     assert!(!session.state.can_undo() && session.state.earlier_write().is_some());
-    session.send(Msg::Undone(Ok("undone".to_owned())));
-    assert_eq!(next(&session), Some(NONE), "the wish before does not come back");
 
     let mut session = taken();
     says(&mut session, NONE);
@@ -395,6 +395,15 @@ fn the_file_is_read_again_with_the_wish() {
     session.send(Msg::Read(Ok(Arc::new(job(&other)))));
     assert!(session.state.run.is_none() && session.state.job.wish() == Some(NONE));
     assert_eq!(generated(&session.key("g")), [Some(NONE)]);
+
+    // The next ones are of no wish once it is done.
+    let mut session = taken();
+    session.send(Msg::Read(Ok(Arc::new(job(&format!("{WITH_SKIP}    return 0\n"))))));
+    assert!(session.state.run.is_none() && session.state.job.wish().is_none());
+    session.key("g");
+    session.send(Msg::Applied { run: 2, candidate: 0, result: Ok("calc.py".to_owned()) });
+    session.send(Msg::Undone(Ok("undone".to_owned())));
+    assert_eq!(next(&session), None, "and the wish before does not come back");
 
     // Parameters are asked for anew where the stub is another one.
     let mut session = bodied(2);
