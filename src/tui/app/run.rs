@@ -398,7 +398,13 @@ impl Run {
         let mut rows: Vec<usize> = first.into_iter().chain(others).collect();
         let Some(agreement) = &self.agreement else { return rows };
         rows.extend(agreement.differing().iter().filter(|&input| !rows.contains(input)).copied().collect::<Vec<_>>());
-        if rows.is_empty() { (0..agreement.inputs.len()).collect() } else { rows }
+        if rows.is_empty() {
+            // All do the same: first what they do otherwise than the function did.
+            let changes = agreement.changes(self.focus).unwrap_or_default();
+            let others = (0..agreement.inputs.len()).filter(|input| !changes.contains(input));
+            rows = changes.iter().copied().chain(others).collect();
+        }
+        rows
     }
 
     /// Seconds without a word of its source, once a person would ask.

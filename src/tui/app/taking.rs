@@ -17,7 +17,8 @@ pub(super) fn accept(state: &mut State) -> Vec<Effect> {
     if state.applied == Some((id, index)) {
         return vec![Effect::Stands];
     }
-    let replaces = state.own_body.is_some() && !state.can_undo();
+    // A wish is a change of the body that is there.
+    let replaces = state.own_body.is_some() && !state.can_undo() && state.job.wish().is_none();
     // Bodies are there before it is known which of them is the best.
     let is_early = !run.moved && run.pick.is_none() && run.candidates.len() > 1;
     let is_open = if state.is_judged(index) { !run.testing(index).passed() } else { is_early };

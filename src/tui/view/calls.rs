@@ -59,6 +59,10 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         passed if passed < all => format!(" {calls}, they differ on {all}, those that passed on {passed} "),
         _ => format!(" {calls}, they differ on {all} "),
     };
+    let right = match agreement.changes(run.focus).filter(|_| run.agreement.is_some()) {
+        Some(changes) => format!("{}, {} changes {} ", right.trim_end(), label(run.focus), changes.len()),
+        None => right,
+    };
     rule(buf, area, area.y, look, (&words, look.style(Role::Title)), (&right, look.style(Role::Muted)));
     table.draw(buf, above);
     detail.draw(buf, under, look, is_cut);
@@ -97,6 +101,8 @@ struct Table<'a> {
     /// Columns left of them, and most of a call that has answers behind it.
     room: usize,
     widest: usize,
+    /// The inputs on which the candidate in focus does something else than the function did.
+    changes: Vec<usize>,
 }
 
 impl<'a> Table<'a> {
@@ -114,7 +120,8 @@ impl<'a> Table<'a> {
         // Short answers leave more than half of the row.
         let in_full = all.iter().map(|&input| text::width(&answers_in(&run.answers(input), usize::MAX)));
         let widest = widest.min(room.saturating_sub(in_full.max().unwrap_or(0) + 2).max(room / 2));
-        Self { look, run, agreement, shown, all, calls, selected, column, columns, room, widest }
+        let changes = agreement.changes(run.focus).unwrap_or_default();
+        Self { look, run, agreement, shown, all, calls, selected, column, columns, room, widest, changes }
     }
 
     /// The answers behind the call of a row; empty where nothing of them could be read.
@@ -153,7 +160,9 @@ impl<'a> Table<'a> {
             let mark = match (is_selected, is_checked) {
                 (true, _) => ">",
                 (false, true) => "=",
-                (false, false) => " ",
+                // It does something else than the function did.
+                _ if self.changes.contains(&input) => "*",
+                _ => " ",
             };
             let role = if is_checked { Role::Pick } else { Role::Hint };
             let style = look.style(role).add_modifier(if is_selected { Modifier::REVERSED } else { Modifier::empty() });
