@@ -338,7 +338,8 @@ mod tests {
         }
     }
 
-    /// Writes parameters once it may, and candidates; tells what it is asked for.
+    /// Writes parameters once it may, and candidates. Tells what it is asked for, and if parameters are still
+    /// wanted then, or if candidates may have the tokens of a body beside the usual ones.
     struct Parameters(Mutex<Option<Receiver<()>>>, Sender<(usize, Option<String>, bool)>);
 
     impl Source for Parameters {
@@ -349,7 +350,8 @@ mod tests {
         fn generate(&self, request: Request, mut sink: EventSink) -> Ticket {
             let asked = (request.options.n, request.reference.clone());
             if request.options.n > 1 {
-                let _ = self.1.send((asked.0, asked.1, true));
+                let has_room = request.options.max_tokens > GenerateOptions::default().max_tokens;
+                let _ = self.1.send((asked.0, asked.1, has_room));
                 return Scripted.generate(request, sink);
             }
             if let Some(may) = self.0.lock().unwrap().as_ref() {

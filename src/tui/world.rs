@@ -538,8 +538,8 @@ impl World {
     fn generate(&mut self, run: u64, job: &Arc<Job>, n: usize, seed: u64) {
         let Some((source, pool)) = &self.opened else { return };
         let stop = job.stop_rules(&source.window(), &self.options.stop.strings, self.default_stops);
-        let mut options = GenerateOptions { n, stop, seed, ..self.options.clone() };
-        options.max_tokens += job.more_tokens(&source.window());
+        let max_tokens = self.options.max_tokens + job.more_tokens(&source.window());
+        let options = GenerateOptions { n, stop, seed, max_tokens, ..self.options.clone() };
         let ask = Ask {
             request: Request { prompt: job.prompt_for(&source.window()), reference: job.reference(), options },
             task: job.clone(),

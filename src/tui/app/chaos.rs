@@ -1,11 +1,14 @@
 //! Random messages: nothing panics, everything can be drawn, nothing runs unprotected without a yes.
 
+use std::path::Path;
+
 use proptest::prelude::*;
 
 use super::fixture::{PROMPT, Session};
 use super::past::Recalled;
 use super::state::Question;
 use super::{Effect, Msg};
+use crate::code::{Place, Target};
 use crate::engine::{Event, FinishReason, StepStats, Summary};
 use crate::job::{self, Job, TestsChoice};
 use crate::trial::{Status, Verdict};
@@ -122,9 +125,13 @@ proptest! {
     fn no_sequence_of_messages_panics_or_cannot_be_drawn(
         msgs in proptest::collection::vec((any_msg(), 0..700_u64), 0..60),
         isolated: bool,
+        of_file: bool,
         sizes in proptest::collection::vec((1..301_u16, 1..101_u16), 1..3),
     ) {
-        let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 4);
+        let target = Target::in_editor(Path::new("calc.py"), PROMPT, &Place::Any).unwrap();
+        let of_file = of_file.then(|| Job::from_target(target, &TestsChoice::Auto).unwrap());
+        let job = of_file.unwrap_or_else(|| Job::from_text(PROMPT, &TestsChoice::Auto).unwrap());
+        let mut session = Session::on(job, 4);
         session.open(isolated);
         session.key("g");
         for (i, (msg, pause)) in msgs.into_iter().enumerate() {

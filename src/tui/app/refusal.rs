@@ -83,8 +83,9 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
         Action::ColumnLeft | Action::ColumnRight if state.wrap => {
             format!("long lines are wrapped, so nothing is beside them; {} cuts them", key(Action::Wrap))
         }
-        Action::Wish if state.job.target().is_none() => {
-            format!("there is no function to change: {} edits the prompt", key(Action::FocusPrompt))
+        Action::Wish if !state.has_file() => {
+            let (pick, edit) = (key(Action::Pick), key(Action::FocusPrompt));
+            format!("a sentence is for a function of a file: {pick} chooses one, {edit} edits the prompt")
         }
         Action::LaterRun if !state.past.has_later() => "this is the newest run".to_owned(),
         _ => return None,

@@ -192,7 +192,6 @@ pub(super) fn restart(state: &mut State) {
 /// candidates.
 pub(super) fn ask(state: &mut State, job: &Arc<Job>) -> Option<Vec<Effect>> {
     job.wish().filter(|sentence| state.wish.is_new && speaks_of_parameters(sentence))?;
-    job.target()?;
     let stub = state.draft.text();
     state.say_while(While::Asking, "asking for the parameters…");
     state.error = None;
@@ -221,7 +220,11 @@ pub(super) fn answered(state: &mut State, ask: u64, stub: Option<&str>) -> Vec<E
         state.wish.brought = Some((before, state.draft.text()));
     }
     (state.diff, state.results, state.calls) = (None, None, None);
-    generate(state)
+    let effects = generate(state);
+    if stub.is_none() {
+        state.say("no parameters were written for the wish: all candidates have the head that is there");
+    }
+    effects
 }
 
 /// A candidate of this run is in the file: if it was written for the wish, that is done.

@@ -195,7 +195,9 @@ fn nothing_comes_between_while_it_is_typed() {
     session.key("esc");
     assert_eq!(session.state.context(), Context::Wish);
 
-    let mut session = Session::on(Job::from_text(super::fixture::PROMPT, &TestsChoice::Auto).unwrap(), 2);
+    let examples = "def mean(xs):\n    \"\"\"The mean.\n\n    >>> mean([1])\n    1\n    \"\"\"\n";
+    let target = Target::in_editor(Path::new("calc.py"), examples, &Place::Any).unwrap();
+    let mut session = Session::on(Job::from_target(target, &TestsChoice::Auto).unwrap(), 2);
     session.open(false);
     session.key("g");
     session.key("I");
@@ -209,7 +211,11 @@ fn nothing_comes_between_while_it_is_typed() {
     let mut session = Session::free(2);
     session.key("esc");
     session.key("I");
-    assert!(line(&session).is_none() && said(&session).starts_with("there is no function"), "{}", said(&session));
+    assert!(
+        line(&session).is_none() && said(&session).starts_with("a sentence is for a function of a file"),
+        "{}",
+        said(&session)
+    );
 }
 
 #[test]
@@ -245,6 +251,7 @@ fn parameters_that_stay_are_no_edit_and_an_edit_of_the_user_s_stays() {
     let ask = asked(&says(&mut session, SKIP)).unwrap();
     assert_eq!(generated(&answers(&mut session, ask, None)), [Some(SKIP)]);
     assert!(!session.state.draft.is_edited());
+    assert!(said(&session).starts_with("no parameters were written"), "{}", said(&session));
 
     for leaves in [false, true] {
         let mut session = bodied(2);

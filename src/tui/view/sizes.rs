@@ -13,7 +13,7 @@ use crate::tui::app::{Msg, State};
 use crate::tui::layout::{Arrangement, Layout, Regime};
 
 /// Views, by the keys that open them.
-const VIEWS: [&[&str]; 13] = [
+const VIEWS: [&[&str]; 12] = [
     &[],
     &["t"],
     &["d"],
@@ -25,7 +25,6 @@ const VIEWS: [&[&str]; 13] = [
     &["v", "v"],
     &["v", "v", "v"],
     &["i"],
-    &["I"],
     &["/", "r", "enter"],
 ];
 

@@ -3,7 +3,7 @@
 use super::{choosing, finished, scene};
 use crate::job::{Job, TestsChoice};
 use crate::tui::app::fixture::{PROMPT, Session, body};
-use crate::tui::app::{Msg, palette_tests};
+use crate::tui::app::{Msg, palette_tests, wish_tests};
 
 #[test]
 fn start() {
@@ -141,6 +141,10 @@ fn each_place_names_enter_and_the_way_out() {
     }
     let mut asked = after(&["2", "enter"]);
     assert!(footer(&mut asked).contains("y yes   n no"), "a question takes no Enter");
+    let wished = |mut session: Session| {
+        session.key("I");
+        session
+    };
     let places: [Place; 11] = [
         (Box::new(|| Session::tested(4)), "Enter generate", "q quit"),
         (Box::new(|| Session::free(4)), "Enter generate", "Esc leave prompt"),
@@ -151,7 +155,7 @@ fn each_place_names_enter_and_the_way_out() {
         (Box::new(move || after(&["d"])), "Enter accept", "Esc close"),
         (Box::new(move || after(&["?"])), "", "Esc close"),
         (Box::new(move || after(&[":"])), "Enter choose", "Esc back"),
-        (Box::new(move || after(&["I"])), "Enter write", "Esc cancel"),
+        (Box::new(move || wished(wish_tests::bodied(4))), "Enter write", "Esc cancel"),
         (Box::new(move || after(&["ctrl-t"])), "Enter take it", "Esc close"),
     ];
     for (session, enter, out) in places {
