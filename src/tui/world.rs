@@ -539,7 +539,7 @@ impl World {
         let Some((source, pool)) = &self.opened else { return };
         let stop = job.stop_rules(&source.window(), &self.options.stop.strings, self.default_stops);
         let max_tokens = self.options.max_tokens + job.more_tokens(&source.window());
-        let options = GenerateOptions { n, stop, seed, max_tokens, ..self.options.clone() };
+        let options = GenerateOptions { n, stop, max_tokens, seed, ..self.options.clone() };
         let ask = Ask {
             request: Request { prompt: job.prompt_for(&source.window()), reference: job.reference(), options },
             task: job.clone(),
