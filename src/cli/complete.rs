@@ -26,8 +26,8 @@ use crate::job::{
 };
 use crate::model::Model;
 use crate::options::Settings;
-use crate::source::{self, FinishReason, Prompt, Request, SourceInfo, Window};
-use crate::trial::Status;
+use crate::source::{self, FinishReason, Prompt, Request, Source, SourceInfo, Window};
+use crate::trial::{Runner, Status};
 use crate::untrusted::{clean, clean_line, framed};
 
 /// Arguments of `complete`.
@@ -128,8 +128,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     if args.apply && args.file.is_none() {
         return Err(Failure::input("--apply needs a file to write to: give the function as --file FILE:FUNCTION"));
     }
-    let job = job(args, spec.as_ref(), &session.settings)?.showing(session.settings.prompt);
-    let job = job.wishing(args.change.as_deref());
+    let job =
+        job(args, spec.as_ref(), &session.settings)?.showing(session.settings.prompt).wishing(args.change.as_deref());
     if let Some(line) = chosen(spec.as_ref(), &job).filter(|_| !args.json) {
         say(&(framed(&format!("bass-tui: {line}")) + "\n"));
     }
@@ -149,15 +149,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     on_interrupt(&send, &listening, || Message::Interrupt);
     // Nothing else tells several bodies of a function apart.
     let misses_calls = !args.json && job.target().is_some() && job.tests.is_none() && options.n > 1;
-    let runner = match &job.tests {
-        Some(tests) => {
-            let runner = consent(session.runner(), args.consent.unprotected)?;
-            check_tests(&runner, job.language(), job.file(), tests)?;
-            job.inputs(&[]).err().into_iter().for_each(|why| session.say_uncalled(&why, misses_calls));
-            Some(Arc::new(runner))
-        }
-        None => session.caller(&job, misses_calls).map(Arc::new),
-    };
+    let runner = runner(args, &session, &job, misses_calls)?;
     if let Some(line) = advice(&session, job.language()).filter(|_| !args.json) {
         say(&(framed(&format!("bass-tui: {line}")) + "\n"));
     }
@@ -165,13 +157,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let source = session.source(rounds)?;
     let window = source.window();
     options.max_tokens += job.more_tokens(&window);
-    let asks = job.wish().is_some_and(code::speaks_of_parameters);
-    let job = job.with_wished_parameters(&*source, &options).unwrap_or(job);
-    if asks && job.editable() == stub {
-        say(
-            "bass-tui: no list of parameters that the sentence asks for was written: all candidates have the head that is there\n",
-        );
-    }
+    let job = with_parameters(job, &*source, &options);
     options.stop = job.stop_rules(&window, &options.stop.strings, !session.settings.no_default_stops);
 
     let n = options.n;
@@ -215,14 +201,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let picked_now = picked.filter(|_| !interrupted);
     let report = Report { info: source.info(), seed, candidates, summary, picked: picked_now, agreement };
     if args.json {
-        let mut json = report.json();
-        // Candidates are bodies: the head that they are for is not the one of the file.
-        if let Some(head) = job.editable().filter(|head| Some(head) != stub.as_ref()) {
-            let mut value = report.value();
-            value["head"] = serde_json::Value::String(head);
-            json = value.to_string();
-        }
-        print_json(&json)?;
+        print_json(&json(&report, &job, stub.as_ref()))?;
     } else {
         let tests_run = runner.as_ref().filter(|_| job.has_tests());
         say(&table(&report, tests_run.map(|r| r.protection().summary.as_str())));
@@ -258,6 +237,41 @@ fn chosen(spec: Option<&TargetSpec>, job: &Job) -> Option<String> {
     let target = job.target()?;
     let open = if job.own_body().is_none() { ", the first unfinished function" } else { "" };
     Some(format!("{}:{} is completed{open} (line {})", spec.path.display(), target.name, target.line))
+}
+
+/// Runs the tests, or else the calls, of candidates.
+fn runner(args: &Args, session: &Session, job: &Job, misses_calls: bool) -> Result<Option<Arc<Runner>>, Failure> {
+    match &job.tests {
+        Some(tests) => {
+            let runner = consent(session.runner(), args.consent.unprotected)?;
+            check_tests(&runner, job.language(), job.file(), tests)?;
+            job.inputs(&[]).err().into_iter().for_each(|why| session.say_uncalled(&why, misses_calls));
+            Ok(Some(Arc::new(runner)))
+        }
+        None => Ok(session.caller(job, misses_calls).map(Arc::new)),
+    }
+}
+
+/// The job with the parameters that its wish speaks of. Where none are written, that is said.
+fn with_parameters(job: Job, source: &dyn Source, options: &GenerateOptions) -> Job {
+    if let Some(changed) = job.with_wished_parameters(source, options) {
+        return changed;
+    }
+    if job.wish().is_some_and(code::speaks_of_parameters) {
+        say(
+            "bass-tui: no list of parameters that the sentence asks for was written: all candidates have the head that is there\n",
+        );
+    }
+    job
+}
+
+/// The report as JSON. Candidates are bodies: it has the head that they are for where that is not the stub of the
+/// file.
+fn json(report: &Report, job: &Job, stub: Option<&String>) -> String {
+    let Some(head) = job.editable().filter(|head| Some(head) != stub) else { return report.json() };
+    let mut value = report.value();
+    value["head"] = serde_json::Value::String(head);
+    value.to_string()
 }
 
 /// A sentence that says what is wanted of the function.

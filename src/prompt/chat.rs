@@ -94,20 +94,19 @@ fn request(language: Language, task: Task<'_>, code: &str, how: Asked) -> String
         (_, Asked::Begun) => "Complete",
         _ => "Write",
     };
-    let mut words = format!("{verb} the {title} {which} at the end of this code");
-    words += &match task {
+    let wish = match task {
         Task::Write(_) => ".".to_owned(),
         Task::WriteSo(_, wish) => format!(": {wish}"),
         Task::Change(_, wish) => format!(": {wish}\nKeep all else that it does."),
     };
-    if how != Asked::Begun {
-        let same = if how == Asked::Whole { " and parameters" } else { "" };
-        words += &format!(
-            " Answer with one code block that holds this function, with the same name{same}, and the imports and helper \
-             functions that it needs beyond this code; leave out its comments and docstring, all other code, examples \
-             and explanations."
-        );
-    }
+    let same = if how == Asked::Whole { " and parameters" } else { "" };
+    let answer = format!(
+        " Answer with one code block that holds this function, with the same name{same}, and the imports and helper \
+         functions that it needs beyond this code; leave out its comments and docstring, all other code, examples and \
+         explanations."
+    );
+    let answer = if how == Asked::Begun { "" } else { &answer };
+    let words = format!("{verb} the {title} {which} at the end of this code{wish}{answer}");
     format!("{words}\n\n{block}{line_end}{fence}")
 }
 

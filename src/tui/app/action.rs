@@ -63,8 +63,8 @@ pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
     effects
 }
 
-/// Before anything is generated, title and tests follow the text in the editor, and the prompt that is read ahead
-/// has the wish. An error in the text is said when it is sent.
+/// Before anything is generated, title and tests follow the text in the editor, and the prompt that is read
+/// ahead has the wish. An error in the text is said when it is sent.
 fn preview(state: &mut State) {
     if state.run.is_none()
         && let Ok(job) = state.next_job()

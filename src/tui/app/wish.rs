@@ -1,5 +1,6 @@
-//! A sentence that says how the function is to change: it is typed in a line, holds for the next candidates, and
-//! is done once one of them is in the file. Where it speaks of parameters, the models are asked for these first.
+//! A sentence that says how the function is to change: it is typed in a line, holds for the next candidates,
+//! and is done once one of them is in the file. Where it speaks of parameters, the models are asked for these
+//! first.
 
 use std::sync::Arc;
 
@@ -188,12 +189,12 @@ pub(super) fn restart(state: &mut State) {
     (state.wish.is_new, state.wish.brought) = (state.wish.next.is_some(), None);
 }
 
-/// Asks for parameters where the wish speaks of them and they were not asked for yet. `job` is that of the next
-/// candidates.
+/// Asks for parameters where the wish speaks of them and they were not asked for yet. `job` is that of the
+/// next candidates.
 pub(super) fn ask(state: &mut State, job: &Arc<Job>) -> Option<Vec<Effect>> {
     job.wish().filter(|sentence| state.wish.is_new && speaks_of_parameters(sentence))?;
     let stub = state.draft.text();
-    state.say_while(While::Asking, "asking for the parameters…");
+    state.say_while(While::Asking, "asking for the parameters…; Esc ends that, and nothing is written then");
     state.error = None;
     if state.wish.asked.as_ref().is_some_and(|(_, of)| *of == stub) {
         return Some(Vec::new());

@@ -225,7 +225,7 @@ fn a_wish_that_speaks_of_parameters_has_them_written_first() {
     let ask = asked(&effects).unwrap();
     let [Effect::Parameters { job, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!((job.wish(), session.state.run.is_none()), (Some(SKIP), true));
-    assert!(said(&session).contains("asking for the parameters"));
+    assert!(said(&session).contains("asking for the parameters…; Esc"));
     session.wait(10_000);
     let shown = scenes::text(&scenes::draw(&session.state, 80, 24));
     assert!(shown.contains("asking for the parameters…") && shown.contains("wish: add a parameter skip"), "{shown}");
@@ -395,7 +395,7 @@ fn the_file_is_read_again_with_the_wish() {
     assert_eq!((session.state.job.wish(), next(&session)), (Some(NONE), Some(NONE)));
     assert_eq!(generated(&session.key("R")), [Some(NONE)]);
 
-    // Those that change a body that is no more are put aside.
+    // Candidates that change a body that is no more are put aside.
     let mut session = written(NONE);
     session.key("r");
     let other = MEAN.replace("sum(", "fsum(");

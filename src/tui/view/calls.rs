@@ -453,6 +453,24 @@ mod tests {
     }
 
     #[test]
+    fn calls_that_do_something_else_than_the_function_did_come_first() {
+        let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), ..Input::default() };
+        let witness =
+            |c| Witness { members: vec![c], votes: 1, observed: vec![returns("1"), returns("2"), returns("3")] };
+        let inputs: Vec<Input> = ["[1]", "[2]", "[3]"].map(input).into();
+        let before = [returns("1"), returns("2"), returns("0")];
+        let agreement = Agreement::of(inputs.into(), vec![witness(0), witness(1)]).with_before(&before);
+        let mut session = called_as(&[body(0), body(1)], agreement);
+        session.key("b");
+        session.key("j");
+        let shown = table(&mut session, 80, 24);
+        let row = |text: &str| shown.iter().position(|line| line.contains(text)).unwrap();
+        assert!(shown.iter().any(|line| line.contains("all do the same, A changes 1 ")), "{shown:?}");
+        assert!(row("* mean([3])") < row("> mean([1])") && row("> mean([1])") < row("  mean([2])"), "{shown:?}");
+        assert!(shown.iter().any(|line| line.ends_with("as before  A B")), "{shown:?}");
+    }
+
+    #[test]
     fn answers_beyond_the_keys_are_counted() {
         let input = Input { callee: "eight".to_owned(), arguments: "1".to_owned(), ..Input::default() };
         let witness = |c: usize| Witness { members: vec![c], votes: 1, observed: vec![returns(&c.to_string())] };

@@ -224,6 +224,16 @@ fn a_body_that_is_in_the_file_is_not_replaced_unasked() {
 }
 
 #[test]
+fn a_change_that_was_asked_for_is_no_question() {
+    let mut session = judged();
+    session.key("1");
+    session.state.own_body = Some("    return 0\n".to_owned());
+    session.state.job = Arc::new((*session.state.job).clone().wishing(Some("return 1")));
+    let effects = session.key("enter");
+    assert!(session.state.question.is_none() && matches!(effects[..], [Effect::Quit { accept: Some(_) }]));
+}
+
+#[test]
 fn over_a_body_in_the_file_the_first_view_is_what_changes() {
     let mut session = Session::tested(2);
     session.state.own_body = Some("    return 0\n".to_owned());
