@@ -46,12 +46,12 @@ pub fn are_called(language: Language) -> bool {
 pub struct Texts<'a> {
     /// Tests.
     pub tests: &'a [String],
-    /// What the user wants of it.
+    /// A sentence on what is wanted of it.
     pub wish: Option<&'a str>,
 }
 
-/// The inputs of a function. Calls are looked for in its own text and in tests, values in what the user wants and
-/// in these bodies. The error is a sentence.
+/// The inputs of a function. Calls are looked for in its own text and in tests, values in the user's sentence
+/// and in these bodies. The error is a sentence.
 pub fn inputs(target: &Target, texts: Texts<'_>, bodies: &[&str]) -> Result<Vec<Input>, String> {
     if !are_called(target.language) {
         return Err(TrialError::Unobserved { language: target.language.title() }.to_string());

@@ -76,8 +76,8 @@ pub struct Args {
         allow_negative_numbers = true
     )]
     prompt_ids: Option<String>,
-    /// What to change in the function, or how to write it, in a sentence, such as "also accept None". The model
-    /// is shown the present body, whose tokens are added to --max-tokens. Where the sentence speaks of a
+    /// What to change in the function, or how to write it, in a sentence, such as "also accept None". The
+    /// model is shown the present body, whose tokens are added to --max-tokens. Where the sentence speaks of a
     /// parameter, argument, option, flag or default, the parameters are written first, for all candidates
     #[arg(long, value_name = "TEXT", help_heading = "What to complete", conflicts_with_all = ["prompt", "prompt_file", "prompt_ids"], value_parser = wish)]
     change: Option<String>,
@@ -265,7 +265,7 @@ fn with_parameters(job: Job, source: &dyn Source, options: &GenerateOptions) -> 
     job
 }
 
-/// The report as JSON. Candidates are bodies: it has the head that they are for where that is not the stub of the
+/// The report as JSON. Candidates are bodies: it has the head that they are for where that is not the one of the
 /// file.
 fn json(report: &Report, job: &Job, stub: Option<&String>) -> String {
     let Some(head) = job.editable().filter(|head| Some(head) != stub) else { return report.json() };

@@ -56,7 +56,7 @@ pub struct Job {
     choice: TestsChoice,
     /// The context shown to the model beside the function.
     showing: prompt::Options,
-    /// What the user wants of the function, in a line.
+    /// A sentence on what is wanted of the function, in a line.
     wish: Option<String>,
     /// The tests files that were found if the user named none, each with its name for the reader.
     found: Vec<(Tests, String)>,
@@ -161,7 +161,7 @@ impl Job {
         Self { wish: sentence.map(one_line).filter(|line| !line.is_empty()), ..self }
     }
 
-    /// What is wanted of the function.
+    /// The sentence on what is wanted of the function.
     pub fn wish(&self) -> Option<&str> {
         self.wish.as_deref()
     }
@@ -265,7 +265,7 @@ impl Job {
         Shown { tokens: window.count(&text), text, ..Shown::default() }
     }
 
-    /// What prompts say in words.
+    /// The words of prompts.
     fn told<'a>(&'a self, facts: &'a [String]) -> Told<'a> {
         Told { wish: self.wish(), facts, parameters: false }
     }

@@ -20,9 +20,9 @@ pub fn prompt(chat: &Chat, function: &RequestedFunction, code: &str, facts: &[St
     written(chat, request, facts, &begun.unwrap_or_default())
 }
 
-/// Like [`prompt`], for a function of a file. The answer to a wish is begun with a comment of its words: without
-/// it small models wrote the present body again (`docs/performance.md`). `None` where parameters are asked for,
-/// and the function has no list of them.
+/// Like [`prompt`], for a function of a file. The answer to a wish is begun with a comment of its words:
+/// without it small models wrote the present body again (`docs/performance.md`). `None` where parameters are
+/// asked for, and the function has no list of them.
 pub fn of_target(chat: &Chat, target: &Target, code: &str, told: Told<'_>) -> Option<String> {
     let mut function = target.requested();
     let Some(wish) = told.wish else { return Some(prompt(chat, &function, code, told.facts)) };
@@ -57,7 +57,7 @@ fn written(chat: &Chat, request: String, facts: &[String], begun: &str) -> Strin
     chat.prompt(&request) + begun
 }
 
-/// What an answer is to hold.
+/// Content that an answer is to have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     /// The rest of the function: the answer is begun.
@@ -68,7 +68,7 @@ enum Asked {
     Anew,
 }
 
-/// What is asked of the function of this name; the second text is the user's.
+/// The request about the function of this name; the second text is the user's.
 #[derive(Clone, Copy)]
 enum Task<'a> {
     Write(&'a str),

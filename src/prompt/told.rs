@@ -1,4 +1,4 @@
-//! What a prompt says in words beside the code: a change that the user wants, messages of tests.
+//! The words of a prompt beside the code: a change that the user wants, messages of tests.
 
 use crate::code::Target;
 
@@ -7,10 +7,10 @@ pub const FAILED: &str = "Wrong attempts failed these tests:";
 /// The line before a function as it is now.
 const BEFORE: &str = "Before the change:";
 
-/// What a prompt says in words.
+/// The words of a prompt.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Told<'a> {
-    /// What the user wants of the function, in a line.
+    /// A sentence on what is wanted of the function, in a line.
     pub wish: Option<&'a str>,
     /// Messages of tests on candidates that failed.
     pub facts: &'a [String],

@@ -27,7 +27,8 @@ impl Target {
         Some(stub[..at].trim_end().to_owned())
     }
 
-    /// The length of a list of parameters in parentheses that a text begins with; `None` where it does not end.
+    /// The length of a list of parameters in parentheses that a text begins with; `None` where that does not
+    /// end.
     fn parameters_end(&self, text: &str) -> Option<usize> {
         let last = *parts(self.language, text.strip_prefix('(')?).last()?;
         let end = last.as_ptr() as usize + last.len() - text.as_ptr() as usize;
@@ -37,8 +38,8 @@ impl Target {
     /// This target with the parameters that a text begins with, which stands behind
     /// [`Self::up_to_parameters`], or with those of the function in an answer.
     ///
-    /// Parameters that are there and that the wish does not name stay as they are, in their order; new ones come
-    /// behind them. `None` where the text has no list of parameters.
+    /// Parameters that are there and that the wish does not name stay as they are, in their order; new ones
+    /// come behind them. `None` where the text has no list of parameters.
     pub fn with_parameters(&self, text: &str, wish: &str) -> Option<Self> {
         let (stub, language) = (self.stub(), self.language);
         let (at, (begin, end)) = (self.parameters_at(&stub)?, self.list_in(text)?);

@@ -10,7 +10,7 @@ use crate::trial::{Input, Observed};
 /// The function as it was.
 #[derive(Default)]
 pub(super) struct Before {
-    /// What ends its calls, while they run.
+    /// Ends its calls, while they run.
     pub calls: Option<Arc<AtomicBool>>,
     /// The outcomes of its calls, in the order of the inputs.
     pub observed: Vec<Observed>,

@@ -102,7 +102,7 @@ impl Baseline {
         Self { broken, wanted: [&self.wanted[..], names].concat(), ..self.clone() }
     }
 
-    /// The baseline in which tests count whose call of this function Python refused for its arguments. No body
+    /// The baseline in which tests count whose call of this function Python refused for its arguments: no body
     /// is reached by such a call. `None` if there are none.
     pub fn with_refused(&self, function: &str) -> Option<Self> {
         let is_refused = |name: &&String| self.failed.get(*name).is_some_and(|why| refuses(why, function));

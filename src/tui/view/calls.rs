@@ -59,7 +59,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         passed if passed < all => format!(" {calls}, they differ on {all}, those that passed on {passed} "),
         _ => format!(" {calls}, they differ on {all} "),
     };
-    let right = match agreement.changes(run.focus).filter(|_| run.agreement.is_some()) {
+    let right = match agreement.changes(run.focus) {
         Some(changes) => format!("{}, {} changes {} ", right.trim_end(), label(run.focus), changes.len()),
         None => right,
     };
