@@ -24,7 +24,7 @@ pub struct Words {
 }
 
 /// Names of no value.
-const NONE: [&str; 4] = ["None", "none", "null", "undefined"];
+const NONE: [&str; 3] = ["None", "null", "undefined"];
 
 struct Slot {
     text: String,

@@ -76,8 +76,8 @@ pub struct Args {
         allow_negative_numbers = true
     )]
     prompt_ids: Option<String>,
-    /// What to change in the function, or how to write it, in a sentence, such as "also accept None". The
-    /// model is shown the present body, whose tokens are added to --max-tokens. Where the sentence speaks of a
+    /// A change of the function, or how to write it, in a sentence, such as "also accept None". The model is
+    /// shown the present body, whose tokens are added to --max-tokens. Where the sentence speaks of a
     /// parameter, argument, option, flag or default, the parameters are written first, for all candidates
     #[arg(long, value_name = "TEXT", help_heading = "What to complete", conflicts_with_all = ["prompt", "prompt_file", "prompt_ids"], value_parser = wish)]
     change: Option<String>,
@@ -140,7 +140,6 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         writable(job.target().and_then(|t| t.path.as_deref()))?;
     }
     let mut options = session.settings.generate.clone();
-    let stub = job.editable();
     let reference = args.reference.as_deref().map(|path| read_text(path, "reference")).transpose()?;
     let reference = reference.or_else(|| job.reference());
     let limits = session.settings.limits;
@@ -201,7 +200,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let picked_now = picked.filter(|_| !interrupted);
     let report = Report { info: source.info(), seed, candidates, summary, picked: picked_now, agreement };
     if args.json {
-        print_json(&json(&report, &job, stub.as_ref()))?;
+        print_json(&json(&report, &job))?;
     } else {
         let tests_run = runner.as_ref().filter(|_| job.has_tests());
         say(&table(&report, tests_run.map(|r| r.protection().summary.as_str())));
@@ -254,7 +253,7 @@ fn runner(args: &Args, session: &Session, job: &Job, misses_calls: bool) -> Resu
 
 /// The job with the parameters that its wish speaks of. Where none are written, that is said.
 fn with_parameters(job: Job, source: &dyn Source, options: &GenerateOptions) -> Job {
-    if let Some(changed) = job.with_wished_parameters(source, options) {
+    if let Some(changed) = job.with_wished_parameters(source, options, || true) {
         return changed;
     }
     if job.wish().is_some_and(code::speaks_of_parameters) {
@@ -267,8 +266,8 @@ fn with_parameters(job: Job, source: &dyn Source, options: &GenerateOptions) -> 
 
 /// The report as JSON. Candidates are bodies: it has the head that they are for where that is not the one of the
 /// file.
-fn json(report: &Report, job: &Job, stub: Option<&String>) -> String {
-    let Some(head) = job.editable().filter(|head| Some(head) != stub) else { return report.json() };
+fn json(report: &Report, job: &Job) -> String {
+    let Some(head) = job.target().and_then(Target::changed_head) else { return report.json() };
     let mut value = report.value();
     value["head"] = serde_json::Value::String(head);
     value.to_string()

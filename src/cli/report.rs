@@ -168,7 +168,7 @@ fn told_apart(agreement: &Agreement) -> String {
 fn changed(agreement: &Agreement, picked: usize) -> String {
     let Some(changes) = agreement.changes(picked) else { return String::new() };
     let of = number(agreement.inputs.len(), "call");
-    let Some(&input) = changes.first() else { return format!("{}: all of {of} do as before\n", label(picked)) };
+    let Some(&input) = changes.first() else { return format!("{}: no change is seen on {of}\n", label(picked)) };
     let shown = |observed: Option<&Observed>| observed.map_or_else(String::new, |one| clean_line(&one.shown, 60));
     let (now, before) = (shown(agreement.observed(picked, input)), shown(agreement.before().get(input)));
     let call = clean_line(&agreement.inputs[input].text(), 80);

@@ -8,8 +8,8 @@ use crate::language::Language;
 /// Functions that return functions that are followed: a decorator that takes arguments is two.
 const DEEPEST: usize = 3;
 
-/// The parameters of the function that a body returns, then those of the function that this one returns, as they
-/// are written, in parentheses. `None` for a body that does not parse, as one that is half written.
+/// The parameters of the function that a body returns, then those of the function that this one returns, as
+/// they are written, in parentheses. `None` for a body that does not parse, as one that is half written.
 pub fn returned_functions(language: Language, body: &str) -> Option<Vec<String>> {
     let heads: &[(&str, &str)] = match language {
         Language::Python => &[("async def f():\n", "")],
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
-    /// The function that a function returns in the last `return` that stands in no other block, or is the value of.
+    /// The function that a function returns in its last `return` outside of other blocks, or whose value it is.
     fn returned<'t>(&self, function: Node<'t>) -> Option<Node<'t>> {
         let body = function.child_by_field_name("body")?;
         if !matches!(body.kind(), "block" | "statement_block") {

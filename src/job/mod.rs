@@ -168,7 +168,9 @@ impl Job {
 
     /// The text that candidates are likely to repeat: the body that is changed.
     pub fn reference(&self) -> Option<String> {
-        self.own_body().filter(|_| self.wish.is_some())
+        // The file is read for it, so not without a wish.
+        self.wish()?;
+        self.own_body()
     }
 
     /// Tokens of the body that is changed, which candidates may have beside those that the user allows.
@@ -283,8 +285,7 @@ impl Job {
     pub fn prompt_of_parameters(&self, window: &Window) -> Option<(Prompt, StopRules)> {
         let target = self.target()?;
         self.wish().filter(|wish| code::speaks_of_parameters(wish))?;
-        let told = Told { parameters: true, ..self.told(&[]) };
-        let shown = prompt::of_parameters(target, &self.tests_shown(target), window, self.showing, told)?;
+        let shown = prompt::of_parameters(target, &self.tests_shown(target), window, self.showing, self.told(&[]))?;
         let of = target.clone();
         let text = Some(Arc::new(move |text: &str| of.parameters_told(text)) as _);
         Some((prompt_of(shown), StopRules { text, ..StopRules::default() }))

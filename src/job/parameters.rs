@@ -12,13 +12,9 @@ const MOST_TOKENS: usize = 128;
 
 impl Job {
     /// This job with the parameters that its wish asks for, as the source writes them: the most probable ones.
-    /// `None` where the wish does not speak of them, or they stay as they are. Waits for the source.
-    pub fn with_wished_parameters(&self, source: &dyn Source, options: &GenerateOptions) -> Option<Self> {
-        self.with_parameters_while(source, options, || true)
-    }
-
-    /// Like [`Self::with_wished_parameters`], as long as they are wanted.
-    pub fn with_parameters_while(
+    /// `None` where the wish does not speak of them, or they stay as they are. Waits for the source, as long as
+    /// they are wanted.
+    pub fn with_wished_parameters(
         &self,
         source: &dyn Source,
         options: &GenerateOptions,

@@ -130,21 +130,21 @@ pub fn again(target: &Target, tests: &Tests, window: &Window, options: Options, 
 
 /// The prompt that tells something; `None` where that has no place.
 fn of_words(target: &Target, tests: &Tests, window: &Window, options: Options, told: Told<'_>) -> Option<Shown> {
+    // The body that is changed is no part of the room for the code around it.
+    let present = told.wish.and_then(|_| target.present()).map_or(0, |present| window.count(&present));
     let Some(chat) = &window.chat else {
-        let own = window.count(&told.commented(target));
+        let own = window.count(&told.commented(target)).saturating_sub(present);
         let options = with_room(options, window, own);
         let shown = continued(target, tests, window, Options { infill: false, ..options });
         let text = told.in_front(target, &shown.text)?;
         return Some(Shown { tokens: window.count(&text), text, ..shown });
     };
     let around = |code: &str| chat::of_target(chat, target, code, told);
-    // The body that is changed is no part of the room for the code around it.
-    let present = told.wish.and_then(|_| target.present()).map_or(0, |present| window.count(&present));
     let own = window.count(&around("")?).saturating_sub(present);
     let options = with_room(options, window, own);
     let shown = continued(target, tests, window, Options { infill: false, ..options });
     let text = around(&shown.text)?;
-    let budget = shown.budget.map(|budget| budget + own);
+    let budget = shown.budget.map(|budget| budget + own + present);
     Some(Shown { tokens: window.count(&text), text, budget, chat: true, ..shown })
 }
 

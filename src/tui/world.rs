@@ -525,7 +525,7 @@ impl World {
         let wanted = self.asking.insert(Arc::new(AtomicBool::new(true))).clone();
         self.on_thread("parameters", move || {
             let is_wanted = move || wanted.load(Ordering::Relaxed);
-            let write = || job.with_parameters_while(&*source, &options, is_wanted);
+            let write = || job.with_wished_parameters(&*source, &options, is_wanted);
             let written = panic::catch_unwind(AssertUnwindSafe(write)).ok().flatten();
             Msg::Parameters { ask, stub: written.and_then(|job| job.editable()) }
         });

@@ -20,7 +20,10 @@ impl State {
     /// Calls it on the inputs on which it was not called yet.
     pub(super) fn call_before(&mut self, inputs: &[Input]) {
         let Some(inputs) = inputs.get(self.before.observed.len()..).filter(|inputs| !inputs.is_empty()) else { return };
-        let trial = self.task.before(self.limits).filter(|_| self.before.calls.is_none());
+        if self.before.calls.is_some() {
+            return;
+        }
+        let trial = self.task.before(self.limits);
         let (Some(trial), Some(queue), Some(me)) = (trial, self.queue.clone(), self.me.upgrade()) else { return };
         // Candidates are called first.
         let turn = Turn { problem: self.problem, mean_logprob: f32::MIN, candidate: usize::MAX };
