@@ -15,6 +15,7 @@ use super::progress::Line;
 use super::session::{Session, on_signal, unusable};
 use crate::engine::draft_length::POLICIES;
 use crate::engine::{DraftLength, GenerateOptions, MAX_CANDIDATES, StopRules};
+use crate::model::PromptText;
 use crate::options::{Flags, MODELS, SAMPLING, Settings};
 use crate::source::{Drafting, LocalModels, LocalSource, Prompt, Source};
 use measure::Plan;
@@ -175,7 +176,8 @@ impl Args {
         if self.prompt.iter().any(String::is_empty) {
             return Err(Failure::input("--prompt is empty: there is nothing to complete"));
         }
-        let texts = |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| Prompt::Text(text.to_owned())).collect();
+        let texts =
+            |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| Prompt::Text(PromptText::marks(text))).collect();
         let prompts: Vec<Prompt> = match &self.prompt_ids {
             Some(ids) => vec![Prompt::Ids(token_ids(ids)?)],
             None if self.prompt.is_empty() => texts(&mut PROMPTS.into_iter()),

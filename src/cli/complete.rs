@@ -329,7 +329,7 @@ fn show_prompt(job: &Job, session: &Session, json: bool) -> Result<u8, Failure> 
         print_json(&serde_json::to_string(&shown).map_err(Failure::internal)?)?;
         return Ok(0);
     }
-    let text = if std::io::stdout().is_terminal() { clean(&shown.text) } else { shown.text.clone() };
+    let text = if std::io::stdout().is_terminal() { clean(&shown.text) } else { shown.text.to_string() };
     print(&text)?;
     let most = shown.budget.map_or_else(String::new, |budget| format!(" of {budget}"));
     say(&format!("{} tokens{most}\n", shown.tokens));

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::code::{self, Place, RequestedFunction, Target};
 use crate::engine::StopRules;
 use crate::language::Language;
+use crate::model::PromptText;
 use crate::prompt;
 use crate::source::{Prompt, Window};
 use crate::trial::{Limits, Tests, Trial};
@@ -100,7 +101,7 @@ impl Problem {
 
     /// The prompt of a model with this window.
     pub fn prompt_for(&self, window: &Window) -> Prompt {
-        let Some(chat) = &window.chat else { return Prompt::Text(self.prompt.clone()) };
+        let Some(chat) = &window.chat else { return Prompt::Text(PromptText::words(&self.prompt)) };
         Prompt::Written(prompt::chat::prompt(chat, &self.requested(), &self.prompt, &[]))
     }
 
@@ -115,7 +116,8 @@ impl Problem {
             return Some(Prompt::Written(prompt));
         }
         let target = self.target().filter(|_| window.tokens.is_some())?;
-        prompt::Told { facts: &facts, ..prompt::Told::default() }.in_front(&target, &self.prompt).map(Prompt::Text)
+        let told = prompt::Told { facts: &facts, ..prompt::Told::default() };
+        told.in_front(&target, &self.prompt).map(|text| Prompt::Text(PromptText::words(text)))
     }
 
     /// Stop rules of a model with this window: `strings`, and unless `defaults` is false the stop strings of

@@ -337,7 +337,7 @@ impl Tested {
 pub fn hash_of(job: &Job) -> String {
     let bytes = match (job.target(), job.prompt()) {
         (Some(target), _) => target.original.clone(),
-        (None, Prompt::Text(text) | Prompt::Written(text)) => text.into_bytes(),
+        (None, Prompt::Text(text) | Prompt::Written(text)) => text.into_text().into_bytes(),
         (None, Prompt::Ids(ids)) => ids.iter().flat_map(|id| id.to_le_bytes()).collect(),
     };
     hex(&Sha256::digest(&bytes))

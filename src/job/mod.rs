@@ -40,6 +40,7 @@ use crate::agreement::Agreement;
 use crate::code::{self, CodeError, Place, Target, TargetSpec};
 use crate::engine::StopRules;
 use crate::language::Language;
+use crate::model::PromptText;
 use crate::prompt::{self, Shown, Told};
 use crate::source::{Prompt, Window};
 use crate::trial::Tests;
@@ -263,8 +264,8 @@ impl Job {
         if let Some(target) = self.target() {
             return prompt::of(target, &self.tests_shown(target), window, self.showing, self.told(&[]));
         }
-        let text = if let Text::Free(text) = &self.text { text.clone() } else { String::new() };
-        Shown { tokens: window.count(&text), text, ..Shown::default() }
+        let text = if let Text::Free(text) = &self.text { PromptText::marks(text) } else { PromptText::default() };
+        Shown { tokens: window.count_prompt(&text), text, ..Shown::default() }
     }
 
     /// The words of prompts.
@@ -309,8 +310,8 @@ impl Job {
     /// The prompt of the smallest models: the function and the names it uses, or the text.
     pub fn prompt(&self) -> Prompt {
         match &self.text {
-            Text::Function(target) => Prompt::Text(target.prompt()),
-            Text::Free(text) => Prompt::Text(text.clone()),
+            Text::Function(target) => Prompt::Text(PromptText::words(target.prompt())),
+            Text::Free(text) => Prompt::Text(PromptText::marks(text)),
             Text::Ids(ids) => Prompt::Ids(ids.clone()),
         }
     }
@@ -341,7 +342,7 @@ impl Job {
     pub fn editable(&self) -> Option<String> {
         match (&self.text, self.prompt()) {
             (Text::Function(target), _) if target.path.is_some() => Some(target.stub()),
-            (_, Prompt::Text(text)) => Some(text),
+            (_, Prompt::Text(text)) => Some(text.into_text()),
             (_, Prompt::Written(_) | Prompt::Ids(_)) => None,
         }
     }

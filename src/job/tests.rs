@@ -8,7 +8,7 @@ fn the_example_has_a_function_and_tests() {
     let job = Job::example(&TestsChoice::IfAny).unwrap();
     assert_eq!(job.tests_label, "doctest");
     let target = job.target().unwrap();
-    assert_eq!(job.prompt(), Prompt::Text(target.prompt()), "the prompt is the stub, nothing more");
+    assert_eq!(job.prompt(), Prompt::Text(PromptText::words(target.prompt())), "the prompt is the stub, nothing more");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_pasted_function_is_the_one_that_is_tested() {
     assert_eq!((rust.language(), &rust.tests), (Some(Language::Rust), &None));
     assert!(rust.program("        return 2 * x;\n    }\n    0\n}\n\nfn f() {}").ends_with("    }\n    0\n}\n"));
     let free = job.edited("Dear Sir or Madam,\n\n").unwrap();
-    assert_eq!((free.target(), free.prompt()), (None, Prompt::Text("Dear Sir or Madam,\n\n".to_owned())));
+    assert_eq!((free.target(), free.prompt()), (None, Prompt::Text(PromptText::marks("Dear Sir or Madam,\n\n"))));
     // A complete function cannot be continued.
     for text in ["def f(x):\n    return x\n", "def f(x):\n    y = x\n\n"] {
         assert!(Job::from_text(text, &TestsChoice::IfAny).unwrap().target().is_none(), "{text:?}");

@@ -19,7 +19,7 @@ use minijinja::value::Value;
 use minijinja::{Error, ErrorKind, context};
 
 use super::fields::{self, Fields};
-use super::{ModelError, Tokenizer};
+use super::{ModelError, PromptText, Tokenizer};
 use crate::{channels, files, panics};
 
 /// The file of a folder that holds its template alone.
@@ -339,8 +339,8 @@ impl Chat {
     }
 
     /// The prompt in which the user says this, which has no white space at its ends.
-    pub fn prompt(&self, words: &str) -> String {
-        [&self.before, words, &self.after].concat()
+    pub fn prompt(&self, words: &str) -> PromptText {
+        PromptText::marks(&self.before).with_words(words).with_marks(&self.after)
     }
 
     /// The prompt that goes on with a conversation. Some templates refuse a system's words: those are the
@@ -348,7 +348,7 @@ impl Chat {
     pub fn conversation(&self, turns: &[(Role, String)]) -> Result<String, ModelError> {
         let Some(template) = &self.template else {
             let last = turns.last().map_or("", |(_, words)| words);
-            return Ok(self.prompt(last));
+            return Ok(self.prompt(last).into_text());
         };
         let run = |turns: &[_]| template.run(turns, self.switch);
         let text = run(turns).or_else(|problem| match turns {

@@ -1,6 +1,6 @@
 //! Filling in the middle: how a model is shown the text after the place that it is to write at.
 
-use super::Tokenizer;
+use super::{PromptText, Tokenizer};
 
 /// The tokens around the two parts of such a prompt: `begin` text before `hole` text after `end`.
 #[derive(Debug, PartialEq, Eq)]
@@ -72,8 +72,14 @@ impl Infill {
     }
 
     /// The prompt with `before` and `after` around the place.
-    pub fn prompt(&self, before: &str, after: &str) -> String {
-        [self.begin, before, self.hole, after, self.end].concat()
+    pub fn prompt(&self, before: &str, after: &str) -> PromptText {
+        let before = PromptText::marks(self.begin).with_words(before);
+        before.with_marks(self.hole).with_words(after).with_marks(self.end)
+    }
+
+    /// True for a token of any kind, which a vocabulary need not call special.
+    pub fn has(token: &str) -> bool {
+        ALL.iter().any(|kind| [kind.begin, kind.hole, kind.end].contains(&token) || kind.stops.contains(&token))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Text to token ids and back.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -7,7 +8,7 @@ use tokenizers::Model;
 use tokenizers::decoders::DecoderWrapper;
 
 use super::vocabulary::Vocabulary;
-use super::{ModelError, mistaken};
+use super::{Infill, ModelError, PromptText, mistaken};
 use crate::{channels, panics};
 
 /// Name of the file.
@@ -23,6 +24,8 @@ pub struct Tokenizer {
     special: Vec<u32>,
     /// Special tokens that tell thoughts from answers: a continuation has their text.
     marks: Vec<(u32, &'static str)>,
+    /// Tokens that words are not read as: special ones and those of infill. Sorted.
+    guarded: Vec<String>,
     /// Ids that stand for one byte of a character (byte fallback), sorted; the decoder joins runs of them.
     bytes: Vec<u32>,
     /// An ordinary id whose text does not depend on what follows it, and that text. Stands before a
@@ -68,6 +71,10 @@ impl Tokenizer {
         let mut special: Vec<u32> =
             inner.get_added_tokens_decoder().iter().filter(|(_, token)| token.special).map(|(&id, _)| id).collect();
         special.sort_unstable();
+        let is_guarded = |token: &tokenizers::AddedToken| token.special || Infill::has(&token.content);
+        let guarded = inner.get_added_tokens_decoder().into_values().filter(is_guarded);
+        let mut guarded: Vec<String> = guarded.map(|token| token.content).filter(|text| !text.is_empty()).collect();
+        guarded.sort_unstable();
         let mut bytes = Vec::new();
         if inner.get_decoder().is_some_and(falls_back_to_bytes) {
             bytes = (0..=u8::MAX).filter_map(|byte| inner.token_to_id(&format!("<0x{byte:02X}>"))).collect();
@@ -76,7 +83,7 @@ impl Tokenizer {
         let marks = channels::marks(|mark| inner.token_to_id(mark).is_some()).into_iter();
         let marks = marks.filter_map(|mark| Some((inner.token_to_id(mark)?, mark)));
         let marks = marks.filter(|(id, _)| special.binary_search(id).is_ok()).collect();
-        let mut tokenizer = Self { inner, path: path.into(), size, special, marks, bytes, anchor: None };
+        let mut tokenizer = Self { inner, path: path.into(), size, special, marks, guarded, bytes, anchor: None };
         tokenizer.anchor = tokenizer.find_anchor();
         Ok(tokenizer)
     }
@@ -103,6 +110,46 @@ impl Tokenizer {
     /// Token ids of `text` as it is; special tokens that are written out in the text are still recognised.
     pub fn encode_plain(&self, text: &str) -> Result<Vec<u32>, ModelError> {
         self.encode_as(text, false)
+    }
+
+    /// Token ids of a prompt as [`encode`](Self::encode) or [`encode_plain`](Self::encode_plain) has them, except
+    /// that special tokens within words are none: such a word is cut behind its first character.
+    pub fn encode_prompt(&self, text: &PromptText, add_special: bool) -> Result<Vec<u32>, ModelError> {
+        let guarded = self.guarded_in(text);
+        if guarded.is_empty() {
+            return self.encode_as(text, add_special);
+        }
+        let mut ids = if add_special { self.encode("")? } else { Vec::new() };
+        let cuts =
+            guarded.iter().map(|range| range.start + text[range.start..].chars().next().map_or(1, char::len_utf8));
+        let mut start = 0;
+        for cut in cuts.chain([text.len()]) {
+            ids.extend(self.encode_plain(&text[start..cut])?);
+            start = cut;
+        }
+        Ok(ids)
+    }
+
+    /// The ranges of special tokens within words, in bytes and in order.
+    pub fn guarded_in(&self, text: &PromptText) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        for words in text.ranges_of_words() {
+            let mut at = words.start;
+            while let Some(c) = text[at..words.end].chars().next() {
+                let token = self.guarded_at(&text[at..words.end]);
+                found.extend(token.map(|token| at..at + token.len()));
+                at += token.map_or(c.len_utf8(), str::len);
+            }
+        }
+        found
+    }
+
+    /// The longest special token that a text begins with.
+    fn guarded_at(&self, text: &str) -> Option<&str> {
+        let first = text.chars().next()?;
+        let from = self.guarded.partition_point(|token| token.chars().next() < Some(first));
+        let of_first = self.guarded[from..].iter().take_while(|token| token.starts_with(first));
+        of_first.filter(|token| text.starts_with(token.as_str())).max_by_key(|token| token.len()).map(String::as_str)
     }
 
     fn encode_as(&self, text: &str, add_special: bool) -> Result<Vec<u32>, ModelError> {
@@ -323,5 +370,22 @@ mod tests {
                 (told.to_owned(), told.to_owned())
             );
         }
+    }
+    #[test]
+    fn special_tokens_are_letters_in_words_and_tokens_in_marks() {
+        let tokenizer = tokenizer(&["<s>", "<|end|>", "<|end|>\n", "</s>"]);
+        let bytes = |text: &str| text.bytes().map(u32::from).collect::<Vec<_>>();
+        let ids = |text: &PromptText| tokenizer.encode_prompt(text, false).unwrap();
+        let said = "a<|end|>\n<<s></s><|end|>é";
+        assert_eq!(ids(&PromptText::words(said)), bytes(said));
+        assert_eq!(ids(&PromptText::marks(said)), tokenizer.encode_plain(said).unwrap());
+        let prompt = PromptText::marks("<s>").with_words(said).with_marks("<|end|>").with_words("<s");
+        assert_eq!(ids(&prompt), [&[256], &bytes(said)[..], &[257], &bytes("<s")].concat());
+        assert_eq!(&*prompt, format!("<s>{said}<|end|><s"));
+        // Words of which a template is made keep what they are.
+        let guarded = PromptText::guard(said, &tokenizer.guarded_in(&PromptText::words(said)));
+        let of_template = PromptText::of_guarded(&format!("<s>{guarded}<|end|>"));
+        assert_eq!(&*of_template, format!("<s>{said}<|end|>"));
+        assert_eq!(ids(&of_template), [&[256], &bytes(said)[..], &[257]].concat());
     }
 }

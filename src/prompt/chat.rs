@@ -9,29 +9,31 @@ use super::told::{FAILED, Told};
 use crate::code::{self, RequestedFunction, Target};
 use crate::engine::StopRules;
 use crate::language::Language;
-use crate::model::Chat;
+use crate::model::{Chat, PromptText};
 
 /// The prompt in which the function is requested that `code` ends in; `facts` are messages of tests on
 /// candidates that failed.
-pub fn prompt(chat: &Chat, function: &RequestedFunction, code: &str, facts: &[String]) -> String {
-    let begun = begun(chat, function).map(|begun| begun.concat());
+pub fn prompt(chat: &Chat, function: &RequestedFunction, code: &str, facts: &[String]) -> PromptText {
+    let begun = begun(chat, function);
     let how = if begun.is_some() { Asked::Begun } else { Asked::Whole };
     let request = request(function.language, Task::Write(&function.name), code, how);
-    written(chat, request, facts, &begun.unwrap_or_default())
+    written(chat, request, facts, begun)
 }
 
 /// Like [`prompt`], for a function of a file. The answer to a wish is begun with a comment of its words:
 /// without it small models wrote the present body again (`docs/performance.md`). `None` where parameters are
 /// asked for, and the function has no list of them.
-pub fn of_target(chat: &Chat, target: &Target, code: &str, told: Told<'_>) -> Option<String> {
+pub fn of_target(chat: &Chat, target: &Target, code: &str, told: Told<'_>) -> Option<PromptText> {
     let mut function = target.requested();
     let Some(wish) = told.wish else { return Some(prompt(chat, &function, code, told.facts)) };
     let comment = |indent: &str| format!("{indent}{} {wish}\n", target.language.line_comment());
     if told.parameters {
         function.head = comment(&function.outer) + &target.up_to_parameters()?;
     }
-    let begun = begun(chat, &function).map(|begun| begun.concat());
-    let begun = if told.parameters { begun } else { begun.map(|begun| begun + &comment(&function.inner)) };
+    let mut begun = begun(chat, &function);
+    if let Some([_, block]) = begun.as_mut().filter(|_| !told.parameters) {
+        *block += &comment(&function.inner);
+    }
     let (task, code) = match (target.present(), code.strip_suffix(&target.stub())) {
         (Some(present), Some(before)) => (Task::Change(&function.name, wish), format!("{before}{present}")),
         (Some(present), None) => (Task::Change(&function.name, wish), format!("{code}\n\n{present}")),
@@ -47,14 +49,15 @@ pub fn of_target(chat: &Chat, target: &Target, code: &str, told: Told<'_>) -> Op
         let (block, fence) = block(function.language, &head);
         request = format!("{request}\n\nIts head is then:\n\n{block}{fence}");
     }
-    Some(written(chat, request, told.facts, &begun.unwrap_or_default()))
+    Some(written(chat, request, told.facts, begun))
 }
 
 /// A request with what tests said, and the beginning of its answer.
-fn written(chat: &Chat, request: String, facts: &[String], begun: &str) -> String {
+fn written(chat: &Chat, request: String, facts: &[String], begun: Option<[String; 2]>) -> PromptText {
     let told = facts.iter().fold(String::new(), |all, fact| all + "\n- " + fact);
     let request = if facts.is_empty() { request } else { format!("{request}\n\n{FAILED}\n{told}") };
-    chat.prompt(&request) + begun
+    let [opening, block] = begun.unwrap_or_default();
+    chat.prompt(&request).with_marks(&opening).with_words(&block)
 }
 
 /// Content that an answer is to have.

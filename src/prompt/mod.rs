@@ -17,6 +17,7 @@
 //! - Text behind the function is shown only to models that can fill in (`model/infill.rs`).
 //! - A chat model gets the same text in a code block. `code::RequestedFunction` takes the function and all
 //!   that it needs out of its answer while it streams.
+//! - Special tokens that the file or the user's words spell out are letters, not tokens (`model/prompt_text.rs`).
 //! - `eval` brings its own prompts; chat models get them as requests.
 
 pub mod chat;
@@ -33,6 +34,7 @@ use std::path::PathBuf;
 pub use told::Told;
 
 use crate::code::Target;
+use crate::model::PromptText;
 use crate::source::Window;
 
 /// The user's options for prompts.
@@ -66,7 +68,7 @@ pub struct Tests {
 pub struct Shown {
     /// The prompt.
     #[serde(rename = "prompt")]
-    pub text: String,
+    pub text: PromptText,
     /// Its tokens.
     #[serde(rename = "prompt_tokens")]
     pub tokens: usize,
@@ -136,8 +138,8 @@ fn of_words(target: &Target, tests: &Tests, window: &Window, options: Options, t
         let own = window.count(&told.commented(target)).saturating_sub(present);
         let options = with_room(options, window, own);
         let shown = continued(target, tests, window, Options { infill: false, ..options });
-        let text = told.in_front(target, &shown.text)?;
-        return Some(Shown { tokens: window.count(&text), text, ..shown });
+        let text = PromptText::words(told.in_front(target, &shown.text)?);
+        return Some(Shown { tokens: window.count_prompt(&text), text, ..shown });
     };
     let around = |code: &str| chat::of_target(chat, target, code, told);
     let own = window.count(&around("")?).saturating_sub(present);
@@ -145,7 +147,7 @@ fn of_words(target: &Target, tests: &Tests, window: &Window, options: Options, t
     let shown = continued(target, tests, window, Options { infill: false, ..options });
     let text = around(&shown.text)?;
     let budget = shown.budget.map(|budget| budget + own + present);
-    Some(Shown { tokens: window.count(&text), text, budget, chat: true, ..shown })
+    Some(Shown { tokens: window.count_prompt(&text), text, budget, chat: true, ..shown })
 }
 
 /// Options that leave room for so many tokens.
@@ -175,8 +177,8 @@ fn continued(target: &Target, tests: &Tests, window: &Window, options: Options) 
             shown
         }
         (budget, path) => {
-            let text = target.prompt();
-            let tokens = window.count(&text);
+            let text = PromptText::words(target.prompt());
+            let tokens = window.count_prompt(&text);
             let what = if path.is_some() { "the function and what it names" } else { "the text as it is" };
             let why = "the model is small, so that more would cost it the thread: --prompt-tokens N shows more";
             let rest = LeftOut { what: "the rest of its file and its project".to_owned(), why: why.to_owned() };

@@ -7,7 +7,7 @@ use super::others::{self, Kind, Others, Piece};
 use super::sheet::{Level, Sheet};
 use super::{LeftOut, PromptSection, Shown, twin};
 use crate::code::{ItemKind, Target, mentioned, names};
-use crate::model::Infill;
+use crate::model::{Infill, PromptText};
 use crate::source::Window;
 
 /// Pieces that may be shown, as a step of the order.
@@ -413,9 +413,9 @@ impl Plan<'_> {
             before += &(self.sheet.render(begin) + stub);
             let text = match (infill, after) {
                 (Some(infill), Some(after)) => infill.prompt(&before, after),
-                _ => before,
+                _ => PromptText::words(before),
             };
-            let tokens = window.count(&text);
+            let tokens = window.count_prompt(&text);
             // Pieces that are read together may take more tokens than each alone.
             if tokens > budget
                 && let Some(last) = self.made.pop()

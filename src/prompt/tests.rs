@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{Options, Shown, Tests, Told, of};
 use crate::code::{Place, Target, TargetSpec};
 use crate::language::Language;
-use crate::model::{MAIN, Model, ModelFiles};
+use crate::model::{MAIN, Model, ModelFiles, PromptText, Role, Template};
 use crate::source::Window;
 
 /// The counting of a small tokenizer, with tokens for filling in.
@@ -183,7 +183,7 @@ fn with_little_room_it_has_heads_and_the_end_of_what_is_nearest() {
 fn small_models_get_what_they_got() {
     let (_folder, target) = report();
     let shown = shown(&target, Options::default());
-    assert_eq!((shown.text, shown.budget), (target.prompt(), None));
+    assert_eq!((shown.text.into_text(), shown.budget), (target.prompt(), None));
     assert!(shown.left_out[0].why.contains("--prompt-tokens"), "{:?}", shown.left_out);
 }
 
@@ -348,5 +348,40 @@ fn a_function_in_a_function_comes_with_the_heads_around_it() {
     let (_folder, root) = project(&[("m.py", text)]);
     let shown = shown(&target(&root.join("m.py"), "inner"), at(300));
     let expected = &text[..text.find("        return").unwrap()];
-    assert_eq!(shown.text, expected);
+    assert_eq!(&*shown.text, expected);
+}
+
+#[test]
+fn special_tokens_in_a_file_are_letters_of_its_prompt() {
+    let (begin, hole, end) = ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>");
+    let text =
+        format!("def f(x):\n    \"\"\"{end} and <|im_end|>.\"\"\"\n    return x\n\n\ndef g():\n    return {hole:?}\n");
+    let (_folder, root) = project(&[("m.py", &text)]);
+    let model = Model::load(&ModelFiles::Embedded(&MAIN)).unwrap();
+    let tokens = [begin, hole, end].map(|token| model.tokenizer.id(token).unwrap());
+    let ids = |text: &PromptText| model.tokenizer.encode_prompt(text, false).unwrap();
+    let shown = shown(&target(&root.join("m.py"), "f"), Options { infill: true, ..at(300) });
+    assert_eq!((shown.text.matches(hole).count(), shown.text.matches(end).count()), (2, 2), "{}", shown.text);
+    let count = |token: u32| ids(&shown.text).into_iter().filter(|&id| id == token).count();
+    assert_eq!(tokens.map(count), [1, 1, 1], "{}", shown.text);
+    assert_eq!(ids(&shown.text).len(), shown.tokens);
+
+    // The request to a chat model, with a sentence: marks are those of the template alone.
+    let template =
+        "{% for m in messages %}<|fim_prefix|>{{ m.content }}<|fim_middle|>{% endfor %}{{ '<|fim_suffix|>' }}";
+    let template = Template { path: "chat_template.jinja".into(), text: template.to_owned(), tokens: Vec::new() };
+    let chat = template.render().unwrap();
+    let asked = window().asked(Some(chat.clone()));
+    let told = Told { wish: Some("drop every <|fim_middle|>"), ..Told::default() };
+    let shown = of(&target(&root.join("m.py"), "f"), &Tests::default(), &asked, at(300), told);
+    let count = |token: u32| ids(&shown.text).into_iter().filter(|&id| id == token).count();
+    assert!(shown.chat && shown.text.matches(end).count() > 2, "{}", shown.text);
+    assert_eq!(tokens.map(count), [1, 1, 1], "{}", shown.text);
+    // So it is for a conversation.
+    let turns =
+        [(Role::User, format!("{begin}a{end}")), (Role::Assistant, "b".to_owned()), (Role::User, hole.to_owned())];
+    let text = asked.conversation(&chat, &turns).unwrap();
+    assert_eq!(&*text, format!("{begin}{begin}a{end}{end}{begin}b{end}{begin}{hole}{end}{hole}"));
+    let count = |token: u32| ids(&text).into_iter().filter(|&id| id == token).count();
+    assert_eq!(tokens.map(count), [3, 1, 3]);
 }

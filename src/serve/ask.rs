@@ -7,7 +7,7 @@ use super::Serving;
 use super::answer::Refusal;
 use super::native::Native;
 use crate::engine::{GenerateOptions, MAX_CANDIDATES};
-use crate::model::Role;
+use crate::model::{PromptText, Role};
 use crate::options::{self, SAMPLING, Settings};
 use crate::sampling::Sampling;
 use crate::source::{Prompt, Request};
@@ -215,7 +215,7 @@ pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<Completion
     if form == Form::Completion && fields.flag("echo")? {
         options.score_prompt = logprobs;
         let text = |prompt: &Prompt| match prompt {
-            Prompt::Text(text) | Prompt::Written(text) => text.clone(),
+            Prompt::Text(text) | Prompt::Written(text) => text.to_string(),
             Prompt::Ids(ids) => serving.window.text(ids),
         };
         echo = prompts.iter().map(text).collect();
@@ -319,7 +319,7 @@ fn prompt(prompt: Prompt, fields: &Fields, serving: &Serving) -> Result<Prompt, 
 
 fn tokens_or_text(value: &Value) -> Option<Prompt> {
     match value {
-        Value::String(text) => Some(Prompt::Text(text.clone())),
+        Value::String(text) => Some(Prompt::Text(PromptText::marks(text))),
         Value::Array(ids) => {
             let id = |value: &Value| value.as_u64().and_then(|id| u32::try_from(id).ok());
             ids.iter().map(id).collect::<Option<_>>().map(Prompt::Ids)
@@ -362,7 +362,8 @@ fn conversation(fields: &Fields, serving: &Serving) -> Result<Prompt, Refusal> {
         Ok((role, text))
     };
     let turns = messages.iter().map(turn).collect::<Result<Vec<_>, _>>()?;
-    chat.conversation(&turns).map(Prompt::Written).map_err(|error| Refusal::bad(error.to_string()))
+    let prompt = serving.window.conversation(chat, &turns);
+    prompt.map(Prompt::Written).map_err(|error| Refusal::bad(error.to_string()))
 }
 
 /// A random seed for a request without one.

@@ -10,7 +10,8 @@ use super::Serving;
 use super::answer::Refusal;
 use super::ask::{self, CompletionRequest, Fields, Form, N_PREDICT, wrong};
 use crate::engine::{MAX_CANDIDATES, TextStop};
-use crate::source::{FinishReason, Summary, Window};
+use crate::model::PromptText;
+use crate::source::{FinishReason, Prompt, Summary, Window};
 
 /// Filters where a request names none, as for llama.cpp.
 const FILTERS: [(&str, f64); 4] = [("temperature", 0.8), ("top_k", 40.0), ("top_p", 0.95), ("min_p", 0.05)];
@@ -40,7 +41,6 @@ pub struct Native {
 pub fn read(fields: &Fields, serving: &Serving, is_infill: bool) -> Result<CompletionRequest, Refusal> {
     ask::supported(fields)?;
     let fields_sent = names(fields)?;
-    let mut is_truncated = false;
     let mut others: Map<String, Value> = Map::new();
     others.extend(KEPT.iter().filter_map(|&name| Some((name.to_owned(), fields.get(name)?.clone()))));
     others.extend(filters(fields)?);
@@ -53,12 +53,10 @@ pub fn read(fields: &Fields, serving: &Serving, is_infill: bool) -> Result<Compl
     if let Some(ids) = fields.get("return_tokens") {
         others.insert("return_token_ids".to_owned(), ids.clone());
     }
-    let prompt = if is_infill {
-        let prompt;
-        (prompt, is_truncated) = infill(fields, &serving.window, count)?;
-        json!(prompt)
-    } else {
-        fields.get("prompt").cloned().unwrap_or_default()
+    let filled_in = is_infill.then(|| infill(fields, &serving.window, count)).transpose()?;
+    let prompt = match &filled_in {
+        Some((prompt, _)) => json!(prompt),
+        None => fields.get("prompt").cloned().unwrap_or_default(),
     };
     others.insert("prompt".to_owned(), prompt);
     let mut request = ask::read(Form::Native, &Fields::of(others), serving)?;
@@ -67,6 +65,10 @@ pub fn read(fields: &Fields, serving: &Serving, is_infill: bool) -> Result<Compl
     let limit = limit.map(|ms| Duration::from_millis(ms as u64));
     for request in &mut request.requests {
         request.options.stop.text = stop(indent, limit);
+    }
+    let (prompt, is_truncated) = filled_in.map_or((None, false), |(prompt, is_truncated)| (Some(prompt), is_truncated));
+    if let (Some(prompt), [request]) = (prompt, request.requests.as_mut_slice()) {
+        request.prompt = Prompt::Text(prompt);
     }
     request.native = Native { fields: fields_sent, is_truncated, ..request.native };
     Ok(request)
@@ -123,7 +125,7 @@ fn filters(fields: &Fields) -> Result<Vec<(String, Value)>, Refusal> {
 }
 
 /// The prompt for a place in a file, and true if the context has no room for all that is around it.
-fn infill(fields: &Fields, window: &Window, count: i64) -> Result<(String, bool), Refusal> {
+fn infill(fields: &Fields, window: &Window, count: i64) -> Result<(PromptText, bool), Refusal> {
     let text = |name| fields.text(name).map(Option::unwrap_or_default);
     let (before, after, written) = (text("input_prefix")?, text("input_suffix")?, text("prompt")?);
     let Some(infill) = window.infill else {
@@ -150,21 +152,27 @@ fn infill(fields: &Fields, window: &Window, count: i64) -> Result<(String, bool)
             break;
         }
         room -= tokens;
-        extra.push(chunk.as_str());
+        extra.push(chunk);
     }
     extra.reverse();
-    let own = mark.filter(|_| !extra.is_empty()).map(|mark| format!("{mark}filename\n")).unwrap_or_default();
-    Ok((extra.concat() + &own + &infill.prompt(cut_before, cut_after) + written, is_truncated))
+    let mut text = extra.into_iter().fold(PromptText::default(), |all, chunk| all.with(chunk));
+    if let Some(mark) = mark.filter(|_| !text.is_empty()) {
+        text = text.with_marks(mark).with_words("filename\n");
+    }
+    Ok((text.with(&infill.prompt(cut_before, cut_after)).with_words(written), is_truncated))
 }
 
 /// Texts of other files, each as it stands in the prompt.
-fn chunks(fields: &Fields, mark: Option<&str>) -> Result<Vec<String>, Refusal> {
+fn chunks(fields: &Fields, mark: Option<&str>) -> Result<Vec<PromptText>, Refusal> {
     let Some(value) = fields.get("input_extra") else { return Ok(Vec::new()) };
     let expected = || wrong("input_extra", value, "a list of objects with `text` and `filename`");
     let one = |chunk: &Value| {
         let text = chunk["text"].as_str().ok_or_else(expected)?;
         let name = chunk["filename"].as_str().unwrap_or("tmp").replace('\n', " ");
-        Ok(mark.map_or_else(|| format!("{text}\n\n"), |mark| format!("{mark}{name}\n{text}")))
+        Ok(match mark {
+            Some(mark) => PromptText::marks(mark).with_words(&format!("{name}\n{text}")),
+            None => PromptText::words(format!("{text}\n\n")),
+        })
     };
     value.as_array().ok_or_else(expected)?.iter().map(one).collect()
 }

@@ -16,7 +16,7 @@ use crate::engine::drafter::{LookupChanges, NamedDrafter};
 use crate::engine::{
     DraftVocabulary, Drafter, Engine, EngineError, Event, HeadDrafter, ModelDrafter, Profile, RequestId,
 };
-use crate::model::{ChatUse, DraftHead, Model, ModelError, ModelFiles, ModelWeights, blocks};
+use crate::model::{ChatUse, DraftHead, Model, ModelError, ModelFiles, ModelWeights, PromptText, blocks};
 
 /// Source of draft tokens.
 #[derive(Clone, Debug, Default)]
@@ -426,7 +426,7 @@ impl Serving {
         let prompt = self.tokens(&request.prompt)?;
         let mut options = request.options.clone();
         if let Some(text) = &request.reference {
-            options.reference = self.encode(text)?.into();
+            options.reference = self.encode(&PromptText::words(text), false)?.into();
         }
         if self.engine.wants_profile(&options)
             && let Some(file) = self.profile.take()
@@ -447,15 +447,13 @@ impl Serving {
         match prompt {
             Prompt::Ids(ids) => Ok(ids.clone()),
             Prompt::Text(text) if text.is_empty() => Err(EngineError::Request(super::EMPTY.to_owned())),
-            Prompt::Text(text) => self.encode(text),
-            Prompt::Written(text) => {
-                self.engine.tokenizer().encode_plain(text).map_err(|e| EngineError::Backend(e.into()))
-            }
+            Prompt::Text(text) => self.encode(text, true),
+            Prompt::Written(text) => self.encode(text, false),
         }
     }
 
-    fn encode(&self, text: &str) -> Result<Vec<u32>, EngineError> {
-        self.engine.tokenizer().encode(text).map_err(|e| EngineError::Backend(e.into()))
+    fn encode(&self, text: &PromptText, add_special: bool) -> Result<Vec<u32>, EngineError> {
+        self.engine.tokenizer().encode_prompt(text, add_special).map_err(|e| EngineError::Backend(e.into()))
     }
 
     /// One step of the engine, after taking out what is not wanted any more.

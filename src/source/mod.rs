@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::engine::GenerateOptions;
 use crate::engine::drafter::NamedDrafter;
 pub use crate::engine::{Event, FinishReason, StepStats, Summary};
+use crate::model::PromptText;
 pub use local::{Drafting, LocalModels, LocalSource, Shared, SourceError};
 pub use server::{ServerError, ServerSource};
 pub use window::Window;
@@ -24,9 +25,9 @@ pub use window::Window;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Prompt {
     /// Text, tokenised with the special tokens that the model's tokenizer adds.
-    Text(String),
+    Text(PromptText),
     /// Text that has all its special tokens written out.
-    Written(String),
+    Written(PromptText),
     /// Token ids, fed as they are.
     Ids(Vec<u32>),
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Chat, ChatUse, Infill, Model, ModelError, Tokenizer};
+use crate::model::{Chat, ChatUse, Infill, Model, ModelError, PromptText, Role, Tokenizer};
 
 /// Default number of tokens of a prompt, from so many weights on: small models lose the thread in long
 /// prompts, and every token costs time before the first word.
@@ -88,6 +88,22 @@ impl Window {
     /// The text of tokens; empty where there is no tokenizer.
     pub fn text(&self, ids: &[u32]) -> String {
         self.tokenizer.as_ref().map_or_else(String::new, |tokenizer| tokenizer.decode(ids))
+    }
+
+    /// The prompt of a conversation as `chat` has it, in which special tokens of what is said are words.
+    pub fn conversation(&self, chat: &Chat, turns: &[(Role, String)]) -> Result<PromptText, ModelError> {
+        let guarded = |words: &str| match &self.tokenizer {
+            Some(tokenizer) => PromptText::guard(words, &tokenizer.guarded_in(&PromptText::words(words))),
+            None => words.to_owned(),
+        };
+        let turns: Vec<_> = turns.iter().map(|(role, words)| (*role, guarded(words))).collect();
+        Ok(PromptText::of_guarded(&chat.conversation(&turns)?))
+    }
+
+    /// The tokens of a prompt, estimated where there is no tokenizer.
+    pub fn count_prompt(&self, text: &PromptText) -> usize {
+        let ids = self.tokenizer.as_ref().and_then(|tokenizer| tokenizer.encode_prompt(text, false).ok());
+        ids.map_or_else(|| self.count(text), |ids| ids.len())
     }
 
     /// The tokens of a text, estimated where there is no tokenizer.

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
 use bass_tui::backend::{Dtype, HostLogits, LoadOptions, Network, Rows, Span, Wanted};
 use bass_tui::engine::{DraftVocabulary, GenerateOptions, StopRules};
-use bass_tui::model::{self, Model, ModelFiles};
+use bass_tui::model::{self, Model, ModelFiles, PromptText};
 use bass_tui::sampling::Sampling;
 use bass_tui::source::server::{Address, Key, Wishes};
 use bass_tui::source::{
@@ -60,7 +60,7 @@ struct Came {
 fn request(prompt: &str, n: usize, temperature: f32, seed: u64, max_tokens: usize) -> Request {
     let sampling = Sampling { temperature, ..Sampling::GREEDY };
     let options = GenerateOptions { n, sampling, seed, max_tokens, ..GenerateOptions::default() };
-    Request { prompt: Prompt::Text(prompt.to_owned()), reference: None, options }
+    Request { prompt: Prompt::Text(PromptText::marks(prompt)), reference: None, options }
 }
 
 fn ask(source: &dyn Source, request: Request) -> (Ticket, Receiver<Event>) {

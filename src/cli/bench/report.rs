@@ -210,7 +210,7 @@ mod tests {
 
     fn plan(lengths: &[DraftLength]) -> Plan {
         Plan {
-            prompts: vec![Prompt::Text("a".to_owned()), Prompt::Ids(vec![7])],
+            prompts: vec![Prompt::Text(crate::model::PromptText::marks("a")), Prompt::Ids(vec![7])],
             batches: vec![2],
             accepts: vec![Accept::Coupled],
             lengths: lengths.to_vec(),

@@ -11,6 +11,7 @@ use super::super::trials::tests::pool;
 use super::super::{Job, TestsChoice, WhyMore};
 use super::*;
 use crate::engine::{GenerateOptions, MAX_CANDIDATES};
+use crate::model::PromptText;
 use crate::source::{EventSink, SourceInfo, Ticket};
 use crate::trial::{Assurance, Effect, Observed, Status, TrialError};
 
@@ -503,7 +504,7 @@ fn where_none_passed_as_many_are_written_again_and_half_of_them_are_told_what_fa
     assert_eq!(fresh.prompt, first.prompt);
     let Prompt::Text(prompt) = &facts.prompt else { panic!("no text") };
     let expected = "# Wrong attempts failed these tests:\n# ran\n";
-    assert_eq!(*prompt, format!("{expected}{STUB}"));
+    assert_eq!(**prompt, format!("{expected}{STUB}"));
     let temperatures = [first, fresh, facts].map(|request| request.options.sampling.temperature);
     assert!(temperatures[1] > temperatures[0] && (temperatures[2] - 0.7).abs() < 1e-6, "{temperatures:?}");
     let seeds = [first, fresh, facts].map(|request| request.options.seed);
@@ -606,7 +607,7 @@ fn another_round_can_be_asked_for_once_all_has_ended() {
     outcome(&events);
     let asked = source.asked.lock().unwrap()[3..].iter().map(|request| request.prompt.clone()).collect::<Vec<_>>();
     assert!(asked.iter().all(|prompt| matches!(prompt, Prompt::Text(text) if text.ends_with(&renewed))), "{asked:?}");
-    assert_eq!(asked[0], Prompt::Text(renewed));
+    assert_eq!(asked[0], Prompt::Text(PromptText::words(renewed)));
     // Also after a pass that ended the candidates beside it.
     let rounds = Some(Rounds { most: 1, source: Arc::new(Scripted), retry: Retry::Fresh });
     let (run, events) = start(&Scripted, &pool, Ask { rounds, ..ask(true) });

@@ -11,7 +11,7 @@ fn template(text: &str) -> Template {
 }
 
 fn prompt(text: &str) -> String {
-    template(text).render().unwrap_or_else(|error| panic!("{error}: {text}")).prompt("Hi {{ x }}")
+    template(text).render().unwrap_or_else(|error| panic!("{error}: {text}")).prompt("Hi {{ x }}").into_text()
 }
 
 /// Shapes of well-known templates, by what of the language they lean on.
@@ -321,7 +321,7 @@ fn thinking_is_turned_off_where_a_template_has_a_switch() {
     let words = "{% set quiet = '/no_think' in messages[-1].content %}".to_owned()
         + &turn("{{ '<think></think>' if quiet else '<think>' }}");
     let chat = template(&words).render().unwrap();
-    assert_eq!(chat.prompt("Hi"), "<|user|>Hi /no_think<|end|><|assistant|><think></think>");
+    assert_eq!(&*chat.prompt("Hi"), "<|user|>Hi /no_think<|end|><|assistant|><think></think>");
     let turns = [(Role::User, "a"), (Role::Assistant, "b"), (Role::User, "c")];
     let turns = turns.map(|(role, words)| (role, words.to_owned()));
     let expected = "<|user|>a<|end|><|assistant|>b<|end|><|user|>c /no_think<|end|><|assistant|><think></think>";

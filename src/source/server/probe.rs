@@ -6,7 +6,7 @@ use super::client::{Client, Connection};
 use super::retreat::wants_more_tokens;
 use super::wire::{self, Abilities};
 use crate::engine::GenerateOptions;
-use crate::model::Infill;
+use crate::model::{Infill, PromptText};
 use crate::sampling::Sampling;
 use crate::source::Prompt;
 
@@ -59,7 +59,7 @@ impl Probe<'_> {
         let together = can.n && sampling.temperature > 0.0;
         let many = if together { 2 } else { 1 };
         let options = GenerateOptions { max_tokens: tokens, sampling, ..GenerateOptions::default() };
-        let body = wire::request(self.model, &Prompt::Text("def".to_owned()), &options, can, (0, many));
+        let body = wire::request(self.model, &Prompt::Text(PromptText::marks("def")), &options, can, (0, many));
         let stream = Stream { path: can.path(), body, first: 0, n: many };
         let (mut seen, mut told) = (0, false);
         let outcome = chunks(self.client, self.connection, &stream, false, &mut |chunk| {
@@ -92,7 +92,7 @@ pub fn fills_in(client: &Client, connection: &Connection, model: &str, can: Abil
     }
     let count = |text: &str| {
         let options = GenerateOptions { max_tokens: 1, ..GenerateOptions::default() };
-        let body = wire::request(model, &Prompt::Text(text.to_owned()), &options, can, (0, 1));
+        let body = wire::request(model, &Prompt::Text(PromptText::marks(text)), &options, can, (0, 1));
         let stream = Stream { path: can.path(), body, first: 0, n: 1 };
         let mut told = None;
         let outcome = chunks(client, connection, &stream, false, &mut |chunk| {

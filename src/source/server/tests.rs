@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use super::*;
 use crate::engine::{FinishReason, GenerateOptions, StopRules, Summary};
+use crate::model::PromptText;
 
 #[path = "../../../tests/shared/server.rs"]
 pub mod scripted;
@@ -50,7 +51,7 @@ fn ask(source: &ServerSource, n: usize) -> (Ticket, Receiver<Event>) {
 fn ask_with(source: &ServerSource, n: usize, stop: StopRules) -> (Ticket, Receiver<Event>) {
     let (send, receive) = channel();
     let options = GenerateOptions { n, stop, ..GenerateOptions::default() };
-    let request = Request { prompt: Prompt::Text("def".to_owned()), reference: None, options };
+    let request = Request { prompt: Prompt::Text(PromptText::marks("def")), reference: None, options };
     let sink = move |event| {
         let _ = send.send(event);
         ControlFlow::Continue(())

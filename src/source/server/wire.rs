@@ -144,12 +144,13 @@ pub fn weights_of(name: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::PromptText;
 
     const ALL: Abilities = Abilities { chat: false, n: true, logprobs: true, usage: true, suffix: false };
 
     #[test]
     fn only_what_is_set_and_can_be_done_is_asked_for() {
-        let prompt = Prompt::Text("def f():\n".to_owned());
+        let prompt = Prompt::Text(PromptText::marks("def f():\n"));
         let mut options = GenerateOptions { seed: 3, max_tokens: 9, ..GenerateOptions::default() };
         options.sampling = Sampling { temperature: 0.7, top_p: Some(0.9), ..Sampling::GREEDY };
         let all = request("m", &prompt, &options, ALL, (0, 8));
@@ -174,7 +175,8 @@ mod tests {
         let fills_in = Abilities { suffix: true, ..ALL };
         let body = request("m", &text, &GenerateOptions::default(), fills_in, (0, 1));
         assert_eq!((&body["prompt"], &body["suffix"]), (&json!("def f():\n"), &json!("\nx = 1\n")));
-        let body = request("m", &Prompt::Text("def f():\n".to_owned()), &GenerateOptions::default(), fills_in, (0, 1));
+        let body =
+            request("m", &Prompt::Text(PromptText::marks("def f():\n")), &GenerateOptions::default(), fills_in, (0, 1));
         assert_eq!((&body["prompt"], body.get("suffix")), (&json!("def f():\n"), None));
     }
 

@@ -13,7 +13,7 @@ fn ask_for_all(source: &ServerSource, temperature: f32) -> Came {
     let sampling = Sampling { temperature, top_k: Some(20), top_p: Some(0.9), ..Sampling::GREEDY };
     let stop = StopRules { strings: ["END", "b", "c"].map(str::to_owned).to_vec(), ..StopRules::default() };
     let options = GenerateOptions { n: 2, sampling, stop, ..GenerateOptions::default() };
-    let request = Request { prompt: Prompt::Text("def".to_owned()), reference: None, options };
+    let request = Request { prompt: Prompt::Text(PromptText::marks("def")), reference: None, options };
     let sink = move |event| {
         let _ = send.send(event);
         ControlFlow::Continue(())
