@@ -25,7 +25,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bass_tui::engine::{DraftVocabulary, GenerateOptions, StopRules};
-use bass_tui::model::{DRAFT, MAIN, ModelFiles};
+use bass_tui::model::{DRAFT, MAIN, ModelFiles, PromptText};
 use bass_tui::sampling::Sampling;
 use bass_tui::source::{Drafting, Event, LocalModels, LocalSource, Prompt, Request, Source};
 use clap::Parser;
@@ -233,7 +233,7 @@ fn alone(source: &LocalSource, clients: usize, next: &mut usize) -> f64 {
                 let _ = send.send(event);
                 std::ops::ControlFlow::Continue(())
             };
-            let request = Request { prompt: Prompt::Text(prompt(number)), reference: None, options };
+            let request = Request { prompt: Prompt::Text(PromptText::marks(prompt(number))), reference: None, options };
             source.generate(request, Box::new(sink));
         }
         drop(send);

@@ -155,7 +155,7 @@ fn infill(fields: &Fields, window: &Window, count: i64) -> Result<(PromptText, b
         extra.push(chunk);
     }
     extra.reverse();
-    let mut text = extra.into_iter().fold(PromptText::default(), |all, chunk| all.with(chunk));
+    let mut text = extra.into_iter().fold(PromptText::default(), PromptText::with);
     if let Some(mark) = mark.filter(|_| !text.is_empty()) {
         text = text.with_marks(mark).with_words("filename\n");
     }
