@@ -17,12 +17,13 @@ use super::report::table;
 use super::session::{Session, check_tests, consent, on_interrupt};
 use super::tui::print_code;
 use crate::agreement::Agreement;
-use crate::code::{self, Applied, Place, Target, TargetSpec};
+use crate::code::{Applied, HeadPart, Place, Target, TargetSpec};
 use crate::engine::GenerateOptions;
 use crate::files;
 use crate::history::{Head, HistoryError, Recorder};
 use crate::job::{
-    Ask, Candidate, Event, Job, JobError, Judge, Outcome, Report, Rounds, Run, Task, TestsChoice, TrialPool, label,
+    Ask, Candidate, Event, IsWanted, Job, JobError, Judge, Outcome, Report, Rounds, Run, Task, TestsChoice, TrialPool,
+    label,
 };
 use crate::model::Model;
 use crate::options::Settings;
@@ -156,7 +157,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let source = session.source(rounds)?;
     let window = source.window();
     options.max_tokens += job.more_tokens(&window);
-    let job = with_parameters(job, &*source, &options);
+    let job = with_head(job, &*source, &options);
     options.stop = job.stop_rules(&window, &options.stop.strings, !session.settings.no_default_stops);
 
     let n = options.n;
@@ -251,17 +252,15 @@ fn runner(args: &Args, session: &Session, job: &Job, misses_calls: bool) -> Resu
     }
 }
 
-/// The job with the parameters that its wish speaks of. Where none are written, that is said.
-fn with_parameters(job: Job, source: &dyn Source, options: &GenerateOptions) -> Job {
-    if let Some(changed) = job.with_wished_parameters(source, options, || true) {
-        return changed;
+/// The job with the head that its wish speaks of. Parts that were not written are told.
+fn with_head(job: Job, source: &dyn Source, options: &GenerateOptions) -> Job {
+    let is_wanted: IsWanted = Arc::new(|| true);
+    let (changed, lacking) = job.with_wished_head(source, options, &is_wanted);
+    if !lacking.is_empty() {
+        let parts = HeadPart::titles(&lacking);
+        say(&format!("bass-tui: no new {parts} came of the sentence: all candidates have what is there\n"));
     }
-    if job.wish().is_some_and(code::speaks_of_parameters) {
-        say(
-            "bass-tui: no list of parameters that the sentence asks for was written: all candidates have the head that is there\n",
-        );
-    }
-    job
+    changed.unwrap_or(job)
 }
 
 /// The report as JSON. Candidates are bodies: it has the head that they are for where that is not the one of the
@@ -320,10 +319,11 @@ fn show_prompt(job: &Job, session: &Session, json: bool) -> Result<u8, Failure> 
         Window::of(model, models.chat).map_err(Failure::input)?
     };
     let shown = job.shown(&window);
-    if job.prompt_of_parameters(&window).is_some() {
-        say(
-            "the parameters are asked for first, by this text up to the function's name; this is for candidates with the present ones\n",
-        );
+    if let Some(part) = job.wished_head().into_iter().find(|part| job.prompt_of_head(*part, &window).is_some()) {
+        say(&format!(
+            "new {} are asked for first, by this text up to their place; this is for candidates with the present ones\n",
+            part.title()
+        ));
     }
     if json {
         print_json(&serde_json::to_string(&shown).map_err(Failure::internal)?)?;

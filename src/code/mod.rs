@@ -57,7 +57,7 @@ pub use apply::Applied;
 pub use closures::returned_functions;
 pub use error::CodeError;
 pub use go::unmet_go_constraint;
-pub use head::speaks_of_parameters;
+pub use head::HeadPart;
 pub use locals::without_local_names;
 pub use nodes::{CodeNode, NodeKind, lines};
 pub use open::open_function;

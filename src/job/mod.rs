@@ -18,7 +18,7 @@
 //!   not start is tried three times. Without isolation nothing begins before the user has agreed. Dropping
 //!   the pool waits until no code under test runs.
 
-mod parameters;
+mod head;
 mod pick;
 mod report;
 pub(crate) mod run;
@@ -30,6 +30,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use head::IsWanted;
 pub use pick::{frequencies, label, may_be_picked, order_of_pick, pick};
 pub use report::Report;
 pub(crate) use run::is_first_round;
@@ -37,7 +38,7 @@ pub use run::{Ask, Candidate, Event, Outcome, Retry, Rounds, Run, Sink, Task, Wh
 pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 
 use crate::agreement::Agreement;
-use crate::code::{self, CodeError, Place, Target, TargetSpec};
+use crate::code::{self, CodeError, HeadPart, Place, Target, TargetSpec};
 use crate::engine::StopRules;
 use crate::language::Language;
 use crate::model::PromptText;
@@ -270,7 +271,7 @@ impl Job {
 
     /// The words of prompts.
     fn told<'a>(&'a self, facts: &'a [String]) -> Told<'a> {
-        Told { wish: self.wish(), facts, parameters: false }
+        Told { wish: self.wish(), facts, part: None }
     }
 
     /// The tests files shown beside the function.
@@ -281,22 +282,27 @@ impl Job {
         prompt::Tests { files, named: matches!(self.choice, TestsChoice::Named(_)) }
     }
 
-    /// The prompt in which the parameters are asked for, and when the answer is whole; `None` unless the wish
-    /// speaks of them.
-    pub fn prompt_of_parameters(&self, window: &Window) -> Option<(Prompt, StopRules)> {
-        let target = self.target()?;
-        self.wish().filter(|wish| code::speaks_of_parameters(wish))?;
-        let shown = prompt::of_parameters(target, &self.tests_shown(target), window, self.showing, self.told(&[]))?;
+    /// The parts of the head that the wish speaks of.
+    pub fn wished_head(&self) -> Vec<HeadPart> {
+        self.wish().filter(|_| self.target().is_some()).map(HeadPart::of).unwrap_or_default()
+    }
+
+    /// The prompt in which a part of the head is asked for, and when the answer is whole; `None` where it has no
+    /// place.
+    pub fn prompt_of_head(&self, part: HeadPart, window: &Window) -> Option<(Prompt, StopRules)> {
+        let (target, wish) = (self.target()?, self.wish()?.to_owned());
+        let shown = prompt::of_head(target, &self.tests_shown(target), window, self.showing, (part, self.told(&[])))?;
         let of = target.clone();
-        let text = Some(Arc::new(move |text: &str| of.parameters_told(text)) as _);
+        let text = Some(Arc::new(move |text: &str| of.told(part, text, &wish)) as _);
         Some((prompt_of(shown), StopRules { text, ..StopRules::default() }))
     }
 
-    /// This job with the parameters that a model wrote; `None` where they are as before, or none.
-    pub fn with_parameters(&self, text: &str) -> Option<Self> {
+    /// This job with a part of the head that a model wrote; `None` where it is as before, or none.
+    pub fn with_head(&self, part: HeadPart, text: &str) -> Option<Self> {
         let target = self.target()?;
-        let changed = target.with_parameters(text, self.wish()?)?;
-        (changed.stub() != target.stub()).then(|| Self { text: Text::Function(Box::new(changed)), ..self.clone() })
+        let changed = target.with_part(part, text, self.wish()?)?;
+        // Examples of new documentation are tests.
+        (changed.stub() != target.stub()).then(|| self.edited(&changed.stub()).ok()).flatten()
     }
 
     /// Like [`Self::prompt_for`], with what tests said of candidates that failed; `None` where nothing would

@@ -21,17 +21,17 @@ pub fn prompt(chat: &Chat, function: &RequestedFunction, code: &str, facts: &[St
 }
 
 /// Like [`prompt`], for a function of a file. The answer to a wish is begun with a comment of its words:
-/// without it small models wrote the present body again (`docs/performance.md`). `None` where parameters are
-/// asked for, and the function has no list of them.
+/// without it small models wrote the present body again (`docs/performance.md`). `None` where a part of the head is
+/// asked for that the function has no place for.
 pub fn of_target(chat: &Chat, target: &Target, code: &str, told: Told<'_>) -> Option<PromptText> {
     let mut function = target.requested();
     let Some(wish) = told.wish else { return Some(prompt(chat, &function, code, told.facts)) };
     let comment = |indent: &str| format!("{indent}{} {wish}\n", target.language.line_comment());
-    if told.parameters {
-        function.head = comment(&function.outer) + &target.up_to_parameters()?;
+    if let Some(part) = told.part {
+        function.head = comment(&function.outer) + &target.up_to(part)?;
     }
     let mut begun = begun(chat, &function);
-    if let Some([_, block]) = begun.as_mut().filter(|_| !told.parameters) {
+    if let Some([_, block]) = begun.as_mut().filter(|_| told.part.is_none()) {
         *block += &comment(&function.inner);
     }
     let (task, code) = match (target.present(), code.strip_suffix(&target.stub())) {
@@ -39,7 +39,7 @@ pub fn of_target(chat: &Chat, target: &Target, code: &str, told: Told<'_>) -> Op
         (Some(present), None) => (Task::Change(&function.name, wish), format!("{code}\n\n{present}")),
         (None, _) => (Task::WriteSo(&function.name, wish), code.to_owned()),
     };
-    let how = match (&begun, told.parameters) {
+    let how = match (&begun, told.part.is_some()) {
         (Some(_), _) => Asked::Begun,
         (None, true) => Asked::Anew,
         (None, false) => Asked::Whole,

@@ -33,7 +33,7 @@ use std::path::PathBuf;
 
 pub use told::Told;
 
-use crate::code::Target;
+use crate::code::{HeadPart, Target};
 use crate::model::PromptText;
 use crate::source::Window;
 
@@ -105,22 +105,22 @@ const WITH_TESTS: usize = 512;
 
 /// The prompt of a function with these tests, and with what is `told` in words.
 pub fn of(target: &Target, tests: &Tests, window: &Window, options: Options, told: Told<'_>) -> Shown {
-    let told = Told { parameters: false, ..told };
+    let told = Told { part: None, ..told };
     if window.chat.is_none() && told.is_empty() {
         return continued(target, tests, window, options);
     }
     of_words(target, tests, window, options, told).unwrap_or_else(|| continued(target, tests, window, options))
 }
 
-/// Like [`of`], for the parameters alone. `None` where they cannot be asked for.
-pub fn of_parameters(
+/// Like [`of`], for a part of the head alone. `None` where it cannot be asked for.
+pub fn of_head(
     target: &Target,
     tests: &Tests,
     window: &Window,
     options: Options,
-    told: Told<'_>,
+    (part, told): (HeadPart, Told<'_>),
 ) -> Option<Shown> {
-    of_words(target, tests, window, options, Told { parameters: true, ..told })
+    of_words(target, tests, window, options, Told { part: Some(part), ..told })
 }
 
 /// Like [`of`] where candidates have failed. `None` for models so small that they get nothing beside the

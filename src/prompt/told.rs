@@ -1,6 +1,6 @@
 //! The words of a prompt beside the code: a change that the user wants, messages of tests.
 
-use crate::code::Target;
+use crate::code::{HeadPart, Target};
 
 /// The line before messages of tests.
 pub const FAILED: &str = "Wrong attempts failed these tests:";
@@ -14,8 +14,8 @@ pub struct Told<'a> {
     pub wish: Option<&'a str>,
     /// Messages of tests on candidates that failed.
     pub facts: &'a [String],
-    /// Only the parameters are asked for: the text ends before them.
-    pub parameters: bool,
+    /// Only this part of the head is asked for: the text ends before it.
+    pub part: Option<HeadPart>,
 }
 
 impl Told<'_> {
@@ -26,7 +26,7 @@ impl Told<'_> {
 
     /// A text that ends with the function's head, with the words as comments in front of that.
     pub fn in_front(self, target: &Target, text: &str) -> Option<String> {
-        let begun = if self.parameters { target.up_to_parameters()? } else { target.stub() };
+        let begun = self.part.map_or_else(|| Some(target.stub()), |part| target.up_to(part))?;
         Some(format!("{}{}{begun}", text.strip_suffix(&target.stub())?, self.commented(target)))
     }
 

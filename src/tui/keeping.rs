@@ -398,7 +398,7 @@ mod tests {
         screen.key("esc");
         may.send(()).unwrap();
         assert_eq!(told.recv().unwrap(), (1, body, false));
-        screen.until(|msg| matches!(msg, Msg::Parameters { stub: None, .. }));
+        screen.until(|msg| matches!(msg, Msg::Head { stub: None, .. }));
         assert!(screen.state.run.is_none());
     }
 

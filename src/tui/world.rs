@@ -26,7 +26,7 @@ use crate::code::{self, Applied, CodeError};
 use crate::engine::GenerateOptions;
 use crate::files;
 use crate::history::{self, History};
-use crate::job::{Ask, Job, Judge, Rounds, Run, TrialPool, fault};
+use crate::job::{Ask, IsWanted, Job, Judge, Rounds, Run, TrialPool, fault};
 use crate::source::{Request, Source, Told};
 use crate::trial::{Limits, Observed};
 
@@ -96,7 +96,7 @@ pub struct World {
     ahead: Option<Arc<Job>>,
     /// The current generation: its name and its run.
     current: Option<(u64, Run)>,
-    /// Parameters are being asked for, and still wanted.
+    /// A head is being asked for, and still wanted.
     asking: Option<Arc<AtomicBool>>,
     /// The shown generation.
     shown: Option<u64>,
@@ -304,8 +304,8 @@ impl World {
     pub fn act(&mut self, effect: Effect) -> LoopAction {
         match effect {
             Effect::Generate { run, job, n, seed } => self.generate(run, &job, n, seed),
-            Effect::Parameters { ask, job } => self.ask_for_parameters(ask, job),
-            Effect::DropParameters => self.drop_parameters(),
+            Effect::Head { ask, job } => self.ask_for_head(ask, job),
+            Effect::DropHead => self.drop_head(),
             Effect::CancelAll { run } => self.run(run).into_iter().for_each(Run::stop),
             Effect::Cancel { run, candidate } => self.run(run).into_iter().for_each(|run| run.stop_one(candidate)),
             Effect::Round { run } => {
@@ -517,21 +517,24 @@ impl World {
         let _ = self.sender.send(Incoming::App(msg));
     }
 
-    /// Asks the models for the parameters that a wish speaks of, on a thread: they take their time.
-    fn ask_for_parameters(&mut self, ask: u64, job: Arc<Job>) {
-        self.drop_parameters();
-        let Some((source, _)) = &self.opened else { return self.tell(Msg::Parameters { ask, stub: None }) };
+    /// Asks the models for the head that a wish speaks of, on a thread: they take their time.
+    fn ask_for_head(&mut self, ask: u64, job: Arc<Job>) {
+        self.drop_head();
+        let Some((source, _)) = &self.opened else {
+            return self.tell(Msg::Head { ask, stub: None, lacking: job.wished_head() });
+        };
         let (source, options) = (Arc::clone(source), self.options.clone());
         let wanted = self.asking.insert(Arc::new(AtomicBool::new(true))).clone();
-        self.on_thread("parameters", move || {
-            let is_wanted = move || wanted.load(Ordering::Relaxed);
-            let write = || job.with_wished_parameters(&*source, &options, is_wanted);
-            let written = panic::catch_unwind(AssertUnwindSafe(write)).ok().flatten();
-            Msg::Parameters { ask, stub: written.and_then(|job| job.editable()) }
+        self.on_thread("head", move || {
+            let is_wanted: IsWanted = Arc::new(move || wanted.load(Ordering::Relaxed));
+            let write = || job.with_wished_head(&*source, &options, &is_wanted);
+            let (written, lacking) =
+                panic::catch_unwind(AssertUnwindSafe(write)).unwrap_or_else(|_| (None, job.wished_head()));
+            Msg::Head { ask, stub: written.and_then(|job| job.editable()), lacking }
         });
     }
 
-    fn drop_parameters(&mut self) {
+    fn drop_head(&mut self) {
         self.asking.take().into_iter().for_each(|wanted| wanted.store(false, Ordering::Relaxed));
     }
 
@@ -667,7 +670,7 @@ impl World {
         }
         self.watching = None;
         self.targets.stop();
-        self.drop_parameters();
+        self.drop_head();
         self.current.take().into_iter().for_each(|(_, run)| run.cancel());
         self.opened = None;
     }

@@ -226,9 +226,18 @@ fn a_function_that_has_a_body_is_changed_as_a_sentence_says() {
     let (done, _) = change(&bodies, "add a parameter mark, default '!'", &[]);
     assert_eq!(done.code(0).json()["head"], head);
 
+    // So is a docstring: with it the body may stay.
+    let docs = ["Loud.\"\"\"\n    return text.upper()\n", "    return text.upper()\n"];
+    let (done, prompts) = change(&docs, "add a docstring", &["--apply"]);
+    done.code(0);
+    assert!(prompts.len() == 2 && prompts[0].ends_with("\ndef shout(text):\n    \"\"\""), "{prompts:?}");
+    let head = "def shout(text):\n    \"\"\"Loud.\"\"\"\n";
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text.replace("def shout(text):\n", head));
+    world.run(&["undo"]).code(0);
+
     // None that leaves the function as it was is picked, and none is written.
     let (done, _) = change(&["    return text.upper()\n"], "add a parameter mark", &["--apply"]);
-    assert!(done.err.contains("no list of parameters that the sentence asks for was written"), "{}", done.err);
+    assert!(done.err.contains("no new parameters came of the sentence"), "{}", done.err);
     assert!(done.code(1).err.contains("no candidate changes the function"));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     world.run(&["complete", "--file", &file, "--change", " "]).refused(2, &["say what to change"]);

@@ -1,12 +1,14 @@
 //! The parameters, results and receiver in the head of a function, and statements that fit a body under the
 //! head of an answer to that of the file.
 
+mod docs;
 mod gathered;
 mod parameter;
 mod signature;
 mod statement;
+mod wished;
 
-pub use signature::speaks_of_parameters;
+pub use wished::HeadPart;
 
 use super::answer::RequestedFunction;
 use super::target::last_name;

@@ -1,26 +1,15 @@
 //! The parameters of a function as text that a model may write anew.
 
 use super::parameter::{named_at, parameter, parts};
+use super::wished::speaks_of_types;
 use crate::code::Target;
 use crate::code::target::last_name;
 use crate::code::words::names;
 use crate::language::Language;
 
-/// Words of a wish that speak of parameters.
-const SPEAKS: [&str; 14] = [
-    "param", "params", "parameter", "parameters", "arg", "args", "argument", "arguments", "kwarg", "keyword", "option",
-    "optional", "flag", "default",
-];
-
-/// Returns true if a wish speaks of the parameters of the function, so that they may change.
-pub fn speaks_of_parameters(wish: &str) -> bool {
-    let mut words = wish.split(|c: char| !c.is_alphanumeric()).map(str::to_ascii_lowercase);
-    words.any(|word| SPEAKS.contains(&&*word))
-}
-
 impl Target {
     /// The stub up to the parenthesis that opens the parameters; `None` where there is none.
-    pub fn up_to_parameters(&self) -> Option<String> {
+    pub(super) fn up_to_parameters(&self) -> Option<String> {
         let stub = self.stub();
         let at = self.parameters_at(&stub)?;
         // A model writes the space with the parenthesis.
@@ -39,25 +28,32 @@ impl Target {
     /// [`Self::up_to_parameters`], or with those of the function in an answer.
     ///
     /// Parameters that are there and that the wish does not name stay as they are, in their order; new ones
-    /// come behind them. `None` where the text has no list of parameters.
-    pub fn with_parameters(&self, text: &str, wish: &str) -> Option<Self> {
+    /// come behind them. Types change where the wish speaks of types. `None` where the text has no list of
+    /// parameters.
+    pub(super) fn with_parameters(&self, text: &str, wish: &str) -> Option<Self> {
         let (stub, language) = (self.stub(), self.language);
-        let (at, (begin, end)) = (self.parameters_at(&stub)?, self.list_in(text)?);
+        let (at, (begin, end_of_list)) = (self.parameters_at(&stub)?, self.list_in(text)?);
         let own_end = at + self.parameters_end(&stub[at..])?;
         let own = parts(language, &stub[at + 1..own_end]);
         let end_of_own =
             own.last().filter(|last| last.trim().is_empty() && own.len() > 1).map(|last| format!(",{last}"));
         let own: Vec<&str> = own.into_iter().filter(|part| !part.trim().is_empty()).collect();
-        let mut new: Vec<&str> = parts(language, &text[begin + 1..end]);
+        let mut new: Vec<&str> = parts(language, &text[begin + 1..end_of_list]);
         let named = names(language, wish);
         let name = |part: &str| parameter(language, part).map(|one| one.pattern);
         let is_named = |part: &str| name(part).is_some_and(|name| named.contains(&*name));
+        let types = speaks_of_types(wish);
+        // The type alone is another one.
+        let is_retyped = |own: &str, new: &str| {
+            let default = |part: &str| parameter(language, part).map(|one| one.default);
+            types && default(own) == default(new)
+        };
         let mut kept: Vec<String> = Vec::new();
         let mut lacking = 0_usize;
         for (place, part) in own.iter().enumerate() {
             let white = &part[..part.len() - part.trim_start().len()];
             let taken = match new.iter().position(|other| name(other) == name(part)) {
-                Some(found) => Some(new.remove(found)).filter(|_| is_named(part)),
+                Some(found) => Some(new.remove(found)).filter(|new| is_named(part) || is_retyped(part, new)),
                 // It has another name, or is gone.
                 None if is_named(part) => {
                     let renamed = new.iter().position(|other| is_named(other)).filter(|found| *found <= place);
@@ -94,7 +90,16 @@ impl Target {
             kept.splice(behind..behind, Some(new).filter(|_| !is_there));
         }
         let end = end_of_own.unwrap_or_default();
-        let changed = [&stub[..at], "(", &kept.join(","), &end, ")", &stub[own_end..]].concat();
+        let rest = &stub[own_end..];
+        let returned = types.then(|| self.return_type(&text[end_of_list..])).flatten();
+        let rest = match (returned, self.return_type(rest)) {
+            (Some(new), Some(own)) => rest.replacen(own, new, 1),
+            (Some(new), None) => format!("{}{new}{rest}", if language == Language::Python { " -> " } else { ": " }),
+            (None, _) => rest.to_owned(),
+        };
+        let type_parameters = if stub[..at].ends_with('>') { None } else { self.type_parameters(text) };
+        let type_parameters = type_parameters.map_or("", |end| text[..end].trim());
+        let changed = [&stub[..at], type_parameters, "(", &kept.join(","), &end, ")", &rest].concat();
         let changed = self.with_stub(&changed).ok()?;
         (changed.name == self.name).then_some(changed)
     }
@@ -103,13 +108,51 @@ impl Target {
     fn list_in(&self, text: &str) -> Option<(usize, usize)> {
         let called = format!("{}(", last_name(&self.name));
         let white = text.len() - text.trim_start().len();
-        let begin = if text[white..].starts_with('(') { white } else { text.find(&called)? + called.len() - 1 };
+        let begin = match self.type_parameters(text) {
+            Some(end) => end,
+            None if text[white..].starts_with('(') => white,
+            None => text.find(&called)? + called.len() - 1,
+        };
         Some((begin, begin + self.parameters_end(&text[begin..])?))
     }
 
-    /// The end of the list of parameters in a text, once it is whole.
-    pub fn parameters_told(&self, text: &str) -> Option<usize> {
-        self.list_in(text).map(|(_, end)| end)
+    /// The end of a list of type parameters that a text begins with in front of the list of parameters.
+    fn type_parameters(&self, text: &str) -> Option<usize> {
+        let is_known = matches!(self.language, Language::TypeScript | Language::Rust);
+        let from = text.find('<').filter(|&at| is_known && text[..at].trim().is_empty())?;
+        let (mut open, mut before) = (0_usize, ' ');
+        for (at, c) in text[from..].char_indices() {
+            match c {
+                '<' => open += 1,
+                '>' if !matches!(before, '=' | '-') => open -= 1,
+                _ => {}
+            }
+            before = c;
+            if open == 0 {
+                return Some(from + at + 1).filter(|&end| text[end..].starts_with('('));
+            }
+        }
+        None
+    }
+
+    /// The end of the list of parameters in a text, once it is whole; of its line where the wish speaks of
+    /// types.
+    pub(super) fn parameters_told(&self, text: &str, wish: &str) -> Option<usize> {
+        let (_, end) = self.list_in(text)?;
+        if speaks_of_types(wish) { text[end..].find('\n').map(|line| end + line) } else { Some(end) }
+    }
+
+    /// The type of the result in a text behind the list of parameters, if it is on the same line.
+    fn return_type<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let line = text.lines().next()?.trim();
+        let (mark, end) = match self.language {
+            Language::Python => ("->", ":"),
+            Language::TypeScript => (":", "{"),
+            _ => return None,
+        };
+        let line = line.strip_suffix(end).unwrap_or(line).trim_end();
+        let of = line.strip_suffix("=>").unwrap_or(line).strip_prefix(mark)?.trim();
+        (!of.is_empty()).then_some(of)
     }
 
     /// The byte of the stub at which the parameters begin.
@@ -122,7 +165,7 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::code::Place;
+    use crate::code::{HeadPart, Place};
 
     fn target(language: Language, text: &str, name: &str) -> Target {
         Target::in_text(text, language, &Place::Function(name.to_owned())).unwrap()
@@ -134,6 +177,7 @@ mod tests {
         let of = target(Language::Python, python, "Cart.total");
         assert_eq!(of.up_to_parameters().unwrap(), "    def total");
         assert_eq!(of.parameters_end("(self, tax=(0, 1), net"), None);
+        assert_eq!(of.told(HeadPart::Parameters, "(self):\n", "add net"), Some(6));
         let changed = of.with_parameters("(self, tax=(0, 1), net=\")\"):\n        return 2", "add net").unwrap();
         assert_eq!(
             changed.stub(),
@@ -225,15 +269,28 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_may_speak_of_parameters() {
-        for wish in [
-            "add a parameter sep", "optional depth", "a flag smallest=False", "fix the mutable default",
-            "take Args, too",
-        ] {
-            assert!(speaks_of_parameters(wish), "{wish}");
-        }
-        for wish in ["sort case-insensitively", "put optionals last", "also accept None"] {
-            assert!(!speaks_of_parameters(wish), "{wish}");
-        }
+    fn types_are_added_to_the_parameters_that_are_there() {
+        let python = "def top(rows, n=5, *, by=None):\n    \"\"\"Top.\"\"\"\n    return rows[:n]\n";
+        let of = target(Language::Python, python, "top");
+        let stub = |text: &str, wish: &str| of.with_parameters(text, wish).map(|target| target.stub());
+        let told = "(rows: list[int], n: int = 5, *, by: str | None = None) -> list[int]:\n";
+        assert_eq!(of.parameters_told(told, "add type hints"), told.find(":\n").map(|at| at + 1));
+        assert_eq!(of.parameters_told("(rows: list[int])", "add type hints"), None);
+        let typed = format!("def top{told}    \"\"\"Top.\"\"\"\n");
+        assert_eq!(stub(told, "add type hints").unwrap(), typed);
+        let other = told.replace('5', "9");
+        assert_eq!(stub(&other, "add type hints").unwrap(), typed.replace("n: int = 5", "n=5"));
+        assert_eq!(stub(told, "a flag least").unwrap(), of.stub());
+        let text = "function cut(text: any, at = 1) {\n  return text;\n}\n";
+        let of = target(Language::TypeScript, text, "cut");
+        let changed = of.with_parameters("(text: string, at = 1): string {", "add a type annotation").unwrap();
+        assert_eq!(changed.stub().trim_end(), "function cut(text: string, at = 1): string {");
+        let generic = "<T, K extends keyof (T)>(text: T, at = 1): Pick<T, K> {\n";
+        assert_eq!(of.parameters_told(generic, "add types"), Some(generic.len() - 1));
+        let generic = of.with_parameters(generic, "add types").unwrap();
+        assert_eq!(generic.stub().trim_end(), "function cut<T, K extends keyof (T)>(text: T, at = 1): Pick<T, K> {");
+        let of = target(Language::TypeScript, &changed.splice("  return text;\n"), "cut");
+        let changed = of.with_parameters("(text: string, at = 1): string | null {", "the return type").unwrap();
+        assert_eq!(changed.stub().trim_end(), "function cut(text: string, at = 1): string | null {");
     }
 }

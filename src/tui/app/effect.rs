@@ -21,14 +21,14 @@ pub enum Effect {
         /// Key of the randomness.
         seed: u64,
     },
-    /// Ask the models for the parameters that the wish of a job speaks of.
-    Parameters {
+    /// Ask the models for the head that the wish of a job speaks of.
+    Head {
         /// Name of the request in the answer.
         ask: u64,
         job: Arc<Job>,
     },
-    /// Nothing waits for parameters any more.
-    DropParameters,
+    /// Nothing waits for a head any more.
+    DropHead,
     /// Load the models, which could not be loaded, once more.
     Open,
     /// End all candidates of a generation.

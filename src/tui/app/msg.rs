@@ -7,6 +7,7 @@ use super::past::Recalled;
 use super::picker::{Chosen, Found, Preview};
 use super::tokens::Insight;
 use super::watch::{News, Touched};
+use crate::code::HeadPart;
 use crate::job::{Event, Job};
 use crate::source::SourceInfo;
 use crate::trial::Protection;
@@ -33,10 +34,12 @@ pub enum Msg {
     },
     /// Knowledge of the source about its tokens.
     Insight(Insight),
-    /// The models have written parameters: the stub with them, or nothing where they stay as they are.
-    Parameters {
+    /// The models have written the head that a wish speaks of: the stub with it, or nothing where it stays as it is;
+    /// and the parts that were not written.
+    Head {
         ask: u64,
         stub: Option<String>,
+        lacking: Vec<HeadPart>,
     },
     /// Something happened in a generation.
     Job {

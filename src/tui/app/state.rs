@@ -78,7 +78,7 @@ pub enum While {
     Generating,
     /// The generation is asked to stop.
     Stopping,
-    /// The models are asked for parameters.
+    /// The models are asked for a head.
     Asking,
 }
 

@@ -71,7 +71,7 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Insight(insight) => tokens::told(state, insight),
-        Msg::Parameters { ask, stub } => wish::answered(state, ask, stub.as_deref()),
+        Msg::Head { ask, stub, lacking } => wish::answered(state, ask, stub.as_deref(), &lacking),
         Msg::Job { run, event } => {
             stream::job(state, run, event);
             Vec::new()

@@ -1,5 +1,5 @@
 //! A sentence that says how the function is to change: it is typed in a line, holds for the next candidates,
-//! and is done once one of them is in the file. Where it speaks of parameters, the models are asked for these
+//! and is done once one of them is in the file. Where it speaks of the head, the models are asked for that
 //! first.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::effect::Effect;
 use super::past;
 use super::state::{Focus, State, While};
 use super::writing::{end, generate, may_begin};
-use crate::code::speaks_of_parameters;
+use crate::code::HeadPart;
 use crate::job::Job;
 use crate::tui::event::Key;
 use crate::tui::keymap::{Action, Context};
@@ -26,11 +26,11 @@ pub struct Wish {
     last: String,
     /// The sentences of the session, the last one last.
     said: Vec<String>,
-    /// Its parameters were not asked for yet.
+    /// The head that it speaks of was not asked for yet.
     is_new: bool,
-    /// The stub before parameters were written for it, and with them.
+    /// The stub before a head was written for it, and with that.
     brought: Option<(String, String)>,
-    /// The request for parameters that is under way, and the stub that it is for.
+    /// The request for a head that is under way, and the stub that it is for.
     asked: Option<(u64, String)>,
     /// Name of the last request.
     number: u64,
@@ -54,7 +54,7 @@ impl Wish {
     pub(super) fn of(job: &Job) -> Self {
         let mut wish = Self::default();
         job.wish().into_iter().for_each(|sentence| wish.put(sentence));
-        // The stub of the job has its parameters.
+        // The stub of the job has its head.
         wish.is_new = false;
         wish
     }
@@ -66,9 +66,14 @@ impl Wish {
         (self.next, self.is_new) = (Some(sentence.to_owned()), true);
     }
 
-    /// Parameters are being asked for.
+    /// A head is being asked for.
     pub fn is_asking(&self) -> bool {
         self.asked.is_some()
+    }
+
+    /// The names of the parts of the head that are being asked for.
+    pub fn asked_for(&self) -> Option<String> {
+        self.asked.as_ref().and(self.next.as_deref()).map(|wish| HeadPart::titles(&HeadPart::of(wish)))
     }
 
     /// The file is not the one any more that the candidate was written to.
@@ -150,19 +155,19 @@ fn take_away(state: &mut State) -> Vec<Effect> {
     forget(state)
 }
 
-/// Parameters that were written for the wish before leave the stub.
+/// A head that was written for the wish before leaves the stub.
 fn without_brought(state: &mut State) {
     if let Some((before, _)) = state.wish.brought.take().filter(|(_, with)| state.draft.text() == *with) {
         state.draft.edit(&before);
     }
 }
 
-/// Nothing waits for parameters any more.
+/// Nothing waits for a head any more.
 fn forget(state: &mut State) -> Vec<Effect> {
-    state.wish.asked.take().map(|_| Effect::DropParameters).into_iter().collect()
+    state.wish.asked.take().map(|_| Effect::DropHead).into_iter().collect()
 }
 
-/// Drops the request for parameters, if there is one: nothing is written then.
+/// Drops the request for a head, if there is one: nothing is written then.
 pub(super) fn stop(state: &mut State) -> Option<Vec<Effect>> {
     state.wish.asked.as_ref()?;
     let effects = forget(state);
@@ -184,17 +189,18 @@ pub(super) fn has_waited(state: &mut State) -> bool {
     std::mem::take(&mut state.wish.reads)
 }
 
-/// The file has another stub, without the parameters that were written for the wish.
+/// The file has another stub, without the head that was written for the wish.
 pub(super) fn restart(state: &mut State) {
     (state.wish.is_new, state.wish.brought) = (state.wish.next.is_some(), None);
 }
 
-/// Asks for parameters where the wish speaks of them and they were not asked for yet. `job` is that of the
+/// Asks for the head where the wish speaks of it and it was not asked for yet. `job` is that of the
 /// next candidates.
 pub(super) fn ask(state: &mut State, job: &Arc<Job>) -> Option<Vec<Effect>> {
-    job.wish().filter(|sentence| state.wish.is_new && speaks_of_parameters(sentence))?;
+    let parts = Some(job.wished_head()).filter(|parts| state.wish.is_new && !parts.is_empty())?;
+    let parts = HeadPart::titles(&parts);
     let stub = state.draft.text();
-    state.say_while(While::Asking, "asking for the parameters…; Esc ends that, and nothing is written then");
+    state.say_while(While::Asking, format!("asking for the {parts}…; Esc ends that, and nothing is written then"));
     state.error = None;
     if state.wish.asked.as_ref().is_some_and(|(_, of)| *of == stub) {
         return Some(Vec::new());
@@ -203,12 +209,13 @@ pub(super) fn ask(state: &mut State, job: &Arc<Job>) -> Option<Vec<Effect>> {
     state.wish.asked = Some((state.wish.number, stub));
     // The models are busy with one of both.
     let mut effects: Vec<Effect> = state.run.iter().flat_map(end).collect();
-    effects.push(Effect::Parameters { ask: state.wish.number, job: job.clone() });
+    effects.push(Effect::Head { ask: state.wish.number, job: job.clone() });
     Some(effects)
 }
 
-/// The models have written the parameters: the stub with them, or `None` where they stay as they are.
-pub(super) fn answered(state: &mut State, ask: u64, stub: Option<&str>) -> Vec<Effect> {
+/// The models have written the head: the stub with it, or `None` where it stays as it is, as do the parts that
+/// are lacking.
+pub(super) fn answered(state: &mut State, ask: u64, stub: Option<&str>, lacking: &[HeadPart]) -> Vec<Effect> {
     let Some((_, before)) = state.wish.asked.take_if(|(number, _)| *number == ask) else { return Vec::new() };
     if state.draft.text() != before || state.focus == Focus::Prompt {
         let key = state.key_name(Context::Global, Action::Generate);
@@ -222,8 +229,9 @@ pub(super) fn answered(state: &mut State, ask: u64, stub: Option<&str>) -> Vec<E
     }
     (state.diff, state.results, state.calls) = (None, None, None);
     let effects = generate(state);
-    if stub.is_none() {
-        state.say("no parameters were written for the wish: all candidates have the head that is there");
+    if !lacking.is_empty() {
+        let parts = HeadPart::titles(lacking);
+        state.say(format!("no new {parts} came of the wish: all candidates have what is there"));
     }
     effects
 }

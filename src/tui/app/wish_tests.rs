@@ -9,7 +9,7 @@ use super::picker::Chosen;
 use super::state::{Focus, Loading};
 use super::watch::{News, Touched};
 use super::{Effect, Msg, wish};
-use crate::code::{Place, Target};
+use crate::code::{HeadPart, Place, Target};
 use crate::job::{Job, TestsChoice};
 use crate::tui::keymap::Context;
 use crate::tui::view::scenes;
@@ -72,11 +72,12 @@ fn generated(effects: &[Effect]) -> Vec<Option<&str>> {
 
 /// The request for parameters among effects.
 fn asked(effects: &[Effect]) -> Option<u64> {
-    effects.iter().find_map(|effect| if let Effect::Parameters { ask, .. } = effect { Some(*ask) } else { None })
+    effects.iter().find_map(|effect| if let Effect::Head { ask, .. } = effect { Some(*ask) } else { None })
 }
 
 fn answers(session: &mut Session, ask: u64, stub: Option<&str>) -> Vec<Effect> {
-    session.send(Msg::Parameters { ask, stub: stub.map(str::to_owned) })
+    let lacking = if stub.is_none() { vec![HeadPart::Parameters] } else { Vec::new() };
+    session.send(Msg::Head { ask, stub: stub.map(str::to_owned), lacking })
 }
 
 #[test]
@@ -223,7 +224,7 @@ fn a_wish_that_speaks_of_parameters_has_them_written_first() {
     let mut session = bodied(2);
     let effects = says(&mut session, SKIP);
     let ask = asked(&effects).unwrap();
-    let [Effect::Parameters { job, .. }] = &effects[..] else { panic!("{effects:?}") };
+    let [Effect::Head { job, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!((job.wish(), session.state.run.is_none()), (Some(SKIP), true));
     assert!(said(&session).contains("asking for the parameters…; Esc"));
     session.wait(10_000);
@@ -251,7 +252,7 @@ fn parameters_that_stay_are_no_edit_and_an_edit_of_the_user_s_stays() {
     let ask = asked(&says(&mut session, SKIP)).unwrap();
     assert_eq!(generated(&answers(&mut session, ask, None)), [Some(SKIP)]);
     assert!(!session.state.draft.is_edited());
-    assert!(said(&session).starts_with("no parameters were written"), "{}", said(&session));
+    assert!(said(&session).starts_with("no new parameters came"), "{}", said(&session));
 
     for leaves in [false, true] {
         let mut session = bodied(2);
@@ -272,7 +273,7 @@ fn a_request_for_parameters_is_dropped() {
     for key in ["esc", "ctrl-c"] {
         let mut session = bodied(2);
         let ask = asked(&says(&mut session, SKIP)).unwrap();
-        assert_eq!(session.key(key), [Effect::DropParameters], "{key}");
+        assert_eq!(session.key(key), [Effect::DropHead], "{key}");
         assert_eq!(said(&session), "nothing is written; Enter asks again");
         assert_eq!(answers(&mut session, ask, Some(WITH_SKIP)), [], "a late answer");
         assert_eq!((session.state.draft.text().as_str(), next(&session)), (STUB, Some(SKIP)));
@@ -280,12 +281,12 @@ fn a_request_for_parameters_is_dropped() {
     }
     let mut session = written(NONE);
     let ask = asked(&says(&mut session, SKIP)).unwrap();
-    assert_eq!(session.key("X"), [Effect::DropParameters]);
+    assert_eq!(session.key("X"), [Effect::DropHead]);
     assert_eq!(answers(&mut session, ask, None), []);
     assert_eq!(session.state.job.wish(), Some(NONE), "the candidates that are there are of another wish");
     let first = asked(&session.key("R")).unwrap();
     let effects = says(&mut session, "with another parameter");
-    assert_eq!(effects[0], Effect::DropParameters);
+    assert_eq!(effects[0], Effect::DropHead);
     assert!(asked(&effects).is_some_and(|ask| ask != first));
     session.key("q");
     assert!(session.state.armed.is_some(), "something is under way");
@@ -319,7 +320,7 @@ fn a_wish_is_of_a_function() {
     session.key("I");
     let other = Arc::new(job("def total(x):\n    \"\"\"Sum.\"\"\"\n    return 0\n"));
     let effects = session.send(Msg::Targeted { ask, result: Ok(Some(Chosen { job: other.clone(), advice: None })) });
-    assert!(effects.contains(&Effect::DropParameters) && effects.contains(&Effect::Retarget { job: other }));
+    assert!(effects.contains(&Effect::DropHead) && effects.contains(&Effect::Retarget { job: other }));
     assert_eq!((next(&session), line(&session), session.state.job.wish()), (None, None, None));
     assert_eq!(answers(&mut session, asks, Some(WITH_SKIP)), []);
     session.key("I");
