@@ -2,7 +2,6 @@
 
 use super::numbers_py;
 use crate::job::{Job, TestsChoice};
-use crate::model::PromptText;
 use crate::source::Prompt;
 use crate::trial::Status;
 use crate::tui::app::fixture::{PROMPT, Session, body};
@@ -63,7 +62,8 @@ fn an_edited_prompt_is_what_the_model_gets() {
     session.key("alt-enter");
     let effects = session.key("f5");
     let [Effect::Generate { run: 1, job, n: 1, seed: 0 }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(job.prompt(), Prompt::Text(PromptText::words(format!("{PROMPT}    # use a loop\n"))));
+    let Prompt::Text(prompt) = job.prompt() else { panic!("{:?}", job.prompt()) };
+    assert_eq!(&*prompt, format!("{PROMPT}    # use a loop\n"));
     assert_eq!(session.state.focus, Focus::Panes);
 }
 
