@@ -60,6 +60,6 @@ impl Job {
         });
         drop(source.generate(Request { prompt, reference: self.reference(), options }, sink));
         // A source that fails says so again when it is asked for candidates.
-        self.with_head(part, &receive.recv().ok()?)
+        self.with_head(part, &receive.recv().ok()?, &source.window())
     }
 }

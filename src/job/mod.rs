@@ -293,14 +293,15 @@ impl Job {
         let (target, wish) = (self.target()?, self.wish()?.to_owned());
         let shown = prompt::of_head(target, &self.tests_shown(target), window, self.showing, (part, self.told(&[])))?;
         let of = target.clone();
-        let text = Some(Arc::new(move |text: &str| of.told(part, text, &wish)) as _);
+        let told = move |text: &str| of.told(part, text, &wish);
+        let text = (window.free_chat().is_none() || part == HeadPart::Parameters).then(|| Arc::new(told) as _);
         Some((prompt_of(shown), StopRules { text, ..StopRules::default() }))
     }
 
     /// This job with a part of the head that a model wrote; `None` where it is as before, or none.
-    pub fn with_head(&self, part: HeadPart, text: &str) -> Option<Self> {
+    pub fn with_head(&self, part: HeadPart, text: &str, window: &Window) -> Option<Self> {
         let target = self.target()?;
-        let changed = target.with_part(part, text, self.wish()?)?;
+        let changed = target.with_part(part, text, self.wish()?, window.free_chat().is_none())?;
         // Examples of new documentation are tests.
         (changed.stub() != target.stub()).then(|| self.edited(&changed.stub()).ok()).flatten()
     }

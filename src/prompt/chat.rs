@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::told::{FAILED, Told};
-use crate::code::{self, RequestedFunction, Target};
+use crate::code::{self, HeadPart, RequestedFunction, Target};
 use crate::engine::StopRules;
 use crate::language::Language;
 use crate::model::{Chat, PromptText};
@@ -39,10 +39,10 @@ pub fn of_target(chat: &Chat, target: &Target, code: &str, told: Told<'_>) -> Op
         (Some(present), None) => (Task::Change(&function.name, wish), format!("{code}\n\n{present}")),
         (None, _) => (Task::WriteSo(&function.name, wish), code.to_owned()),
     };
-    let how = match (&begun, told.part.is_some()) {
+    let how = match (&begun, told.part) {
         (Some(_), _) => Asked::Begun,
-        (None, true) => Asked::Anew,
-        (None, false) => Asked::Whole,
+        (None, Some(part)) => Asked::Anew(part),
+        (None, None) => Asked::Whole,
     };
     let mut request = request(function.language, task, &code, how);
     if let Some(head) = target.changed_head().filter(|_| how == Asked::Whole) {
@@ -67,8 +67,8 @@ enum Asked {
     Begun,
     /// The function with its parameters.
     Whole,
-    /// The function with others.
-    Anew,
+    /// The function with another part of the head.
+    Anew(HeadPart),
 }
 
 /// The request about the function of this name; the second text is the user's.
@@ -103,10 +103,10 @@ fn request(language: Language, task: Task<'_>, code: &str, how: Asked) -> String
         Task::Change(_, wish) => format!(": {wish}\nKeep all else that it does."),
     };
     let same = if how == Asked::Whole { " and parameters" } else { "" };
+    let left_out = if how == Asked::Anew(HeadPart::Docs) { "" } else { "its comments and docstring, " };
     let answer = format!(
         " Answer with one code block that holds this function, with the same name{same}, and the imports and helper \
-         functions that it needs beyond this code; leave out its comments and docstring, all other code, examples and \
-         explanations."
+         functions that it needs beyond this code; leave out {left_out}all other code, examples and explanations."
     );
     let answer = if how == Asked::Begun { "" } else { &answer };
     let words = format!("{verb} the {title} {which} at the end of this code{wish}{answer}");

@@ -1,9 +1,10 @@
 //! The documentation of a function as text that a model may write anew: a docstring, or the comment above.
 
 use super::named_at;
+use crate::code::answer::RequestedFunction;
 use crate::code::python::head_end;
 use crate::code::target::last_name;
-use crate::code::{Target, text, without_comments};
+use crate::code::{Place as SpecPlace, Target, text, without_comments};
 use crate::language::Language;
 
 /// Quotes around a docstring.
@@ -54,29 +55,58 @@ impl Target {
         }
     }
 
-    /// This target with the documentation that a text begins with, which stands behind [`Self::up_to_docs`].
-    /// Examples of the present one stay, unless the wish speaks of examples: they are tests.
-    pub(super) fn with_docs(&self, said: &str, wish: &str) -> Option<Self> {
+    /// This target with the documentation that a text begins with, which stands behind [`Self::up_to_docs`], or
+    /// with that of the function in an answer. Examples of the present one stay, unless the wish speaks of
+    /// examples: they are tests.
+    pub(super) fn with_docs(&self, said: &str, wish: &str, is_begun: bool) -> Option<Self> {
         let lines: Vec<&str> = said.lines().map(str::trim_end).collect();
-        let said = &*lines.join("\n");
-        let said = said.trim_end();
-        let end = match self.language {
-            Language::Go | Language::Rust => self.docs_told(said).or_else(|| self.docs_told(&format!("{said}\n}}")))?,
-            _ => self.docs_told(said)?,
+        let said = lines.join("\n").trim_end().to_owned();
+        let (stub, place) = (self.stub(), self.place_of_docs()?);
+        let docs = if is_begun {
+            // The end of a text is the end of a comment.
+            let end = self.docs_told(&said).or_else(|| self.docs_told(&format!("{said}\n}}")))?;
+            [&place.opening, &said[..end], "\n"].concat()
+        } else {
+            self.docs_in(&said)?
         };
-        let (stub, place, docs) = (self.stub(), self.place_of_docs()?, &said[..end]);
-        docs.chars().find(|c| c.is_alphanumeric())?;
-        let examples = stub[place.start..place.end].lines().map(str::trim).filter(|line| line.starts_with(">>>"));
+        docs.strip_prefix(&*place.opening).unwrap_or(&docs).chars().find(|c| c.is_alphanumeric())?;
+        let mut examples = stub[place.start..place.end].lines().map(str::trim).filter(|line| line.starts_with(">>>"));
         let is_kept = |example: &str| docs.lines().any(|line| line.trim() == example);
-        if !wish.to_lowercase().contains("example") && !examples.into_iter().all(is_kept) {
+        if !wish.to_lowercase().contains("example") && !examples.all(is_kept) {
             return None;
         }
-        let changed = [&stub[..place.start], &place.opening, docs, "\n", &stub[place.end..]].concat();
+        let changed = [&stub[..place.start], &docs, &stub[place.end..]].concat();
         let changed = self.with_stub(&changed).ok()?;
         // Nothing but the documentation is another one.
         let code = |target: &Self| without_comments(target.language, &target.stub());
         let words = |target: &Self| code(target).split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         (changed.name == self.name && words(&changed) == words(self)).then_some(changed)
+    }
+
+    /// The documentation of the function in an answer, whole lines with this function's indentation.
+    fn docs_in(&self, answer: &str) -> Option<String> {
+        let requested = self.requested();
+        let name = last_name(&self.name);
+        let is_fence = |line: &str| line.trim_start().starts_with("```");
+        let mut lines = answer.split_inclusive('\n');
+        let block: String = match lines.find(|line| is_fence(line)) {
+            Some(_) => lines.take_while(|line| !is_fence(line)).collect(),
+            None => answer.to_owned(),
+        };
+        let of = Self::in_text(&block, self.language, &SpecPlace::Function(name.to_owned())).ok()?;
+        let (stub, place) = (of.stub(), of.place_of_docs()?);
+        let indent = |target: &RequestedFunction| {
+            if self.language == Language::Python { target.inner.clone() } else { target.outer.clone() }
+        };
+        let (own, others) = (indent(&requested), indent(&of.requested()));
+        let lines = stub[place.start..place.end].split_inclusive('\n');
+        let docs: String = lines
+            .flat_map(|line| match line.strip_prefix(&*others) {
+                Some(rest) if !rest.trim().is_empty() => [&*own, rest],
+                _ => ["", line],
+            })
+            .collect();
+        (!docs.trim().is_empty()).then_some(docs)
     }
 
     /// The place of the documentation in the stub: that of the present one, or of one that is added.
@@ -194,8 +224,16 @@ mod tests {
         ] {
             let of = target(language, text, name);
             assert_eq!(of.up_to(HeadPart::Docs).as_deref(), Some(opened), "{language:?}");
-            let changed = of.with_part(HeadPart::Docs, said, "").map(|target| target.stub());
+            let changed = of.with_part(HeadPart::Docs, said, "", true).map(|target| target.stub());
             assert_eq!(changed.as_deref().map(str::trim_end), Some(stub.trim_end()), "{language:?}");
+            // An answer that was not begun has the whole function.
+            let changed = of.with_part(HeadPart::Docs, said, "", true).unwrap();
+            let answer = format!("Sure, here it is:\n\n```x\n{}```\nIt is documented.", changed.text);
+            assert_eq!(
+                of.with_part(HeadPart::Docs, &answer, "", false).map(|target| target.stub()),
+                Some(changed.stub())
+            );
+            assert_eq!(of.with_part(HeadPart::Docs, said, "", false).map(|target| target.stub()), None);
             let end = of.told(HeadPart::Docs, said, "").unwrap();
             let shorter = (0..end).filter(|&at| said.is_char_boundary(at));
             assert!(
@@ -211,14 +249,14 @@ mod tests {
             "def f(x):\n    \"\"\"Old.\n\n    >>> f(1)\n    1\n    \"\"\"\n    return x\n",
             "f",
         );
-        let with = |said: &str, wish: &str| of.with_part(HeadPart::Docs, said, wish).map(|target| target.stub());
+        let with = |said: &str, wish: &str| of.with_part(HeadPart::Docs, said, wish, true).map(|target| target.stub());
         assert_eq!(with("New.\"\"\"", "shorter docs"), None, "its example is a test");
         assert!(with("New.\"\"\"", "docs without the examples").is_some());
         for said in ["New.", "\"\"\"", " \n \"\"\"\n"] {
             assert_eq!(with(said, "docs without the examples"), None, "{said}");
         }
         let of = target(Language::JavaScript, "const f = (a) => a + 1;\n", "f");
-        let changed = of.with_part(HeadPart::Docs, " One more. */", "").unwrap();
+        let changed = of.with_part(HeadPart::Docs, " One more. */", "", true).unwrap();
         assert!(changed.stub().starts_with("/**\n * One more. */\nconst f = (a) => {"), "{}", changed.stub());
     }
 }

@@ -77,11 +77,12 @@ impl Target {
         }
     }
 
-    /// This target with the part that such a text begins with; `None` where it has none.
-    pub fn with_part(&self, part: HeadPart, text: &str, wish: &str) -> Option<Self> {
+    /// This target with the part that such a text begins with, or that of the function in an answer where that
+    /// was not begun; `None` where it has none.
+    pub fn with_part(&self, part: HeadPart, text: &str, wish: &str, is_begun: bool) -> Option<Self> {
         match part {
             HeadPart::Parameters => self.with_parameters(text, wish),
-            HeadPart::Docs => self.with_docs(text, wish),
+            HeadPart::Docs => self.with_docs(text, wish, is_begun),
         }
     }
 }
