@@ -1,5 +1,6 @@
 //! Tests that are found for a function, or run as the project's own script does.
 
+use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
 use bass_tui::code::{Target, TargetSpec};
@@ -373,4 +374,35 @@ fn tests_for_jasmine_are_not_taken_for_those_of_another_runner() {
     let error = runner.check(Language::JavaScript, target.path.as_deref(), &tests).unwrap_err().to_string();
     assert!(error.contains("the tests are for jasmine"), "{error}");
     assert!(error.contains("give --test-command 'node_modules/.bin/jasmine spec/f.spec.js'"), "{error}");
+}
+
+/// An installed jest also runs all tests of the project, file after file.
+#[test]
+fn jest_takes_the_globals_of_a_file_apart_before_the_next_one() {
+    let Some(runner) = node() else { return };
+    if !has("jest", &["--version"], "jest") {
+        return;
+    }
+    let path = std::env::var_os("PATH").unwrap();
+    let program = std::env::split_paths(&path).find_map(|folder| folder.join("jest").canonicalize().ok()).unwrap();
+    let place = Place::new(&[
+        ("package.json", "{\"name\":\"x\",\"scripts\":{\"test\":\"jest\"}}"),
+        // As ts-node, it brings `node:domain` along.
+        ("jest.config.js", "require('node:repl');\nmodule.exports = {};\n"),
+        ("f.js", "function f(x) {\n  return 2 * x;\n}\nmodule.exports = { f };\n"),
+        ("f.test.js", "const { f } = require('./f');\ntest('f', () => { expect(f(3)).toBe(6); });\n"),
+        ("index.test.js", "const { f } = require('./f');\ntest('g', () => { expect(f(4)).toBe(8); });\n"),
+    ]);
+    if let Some(packages) = program.ancestors().find(|folder| folder.ends_with("node_modules")) {
+        symlink(packages, place.path().join("node_modules")).unwrap();
+    }
+    let target = target(&place, "f.js");
+    for (body, expected) in [("2 * x", Status::Passed), ("6", Status::Failed)] {
+        let (tests, _) = Tests::usual(&target, Tests::found(&target)).unwrap();
+        let (file, stub, entry_point) = (target.path.clone(), Some(target.text.clone()), Some("f".to_owned()));
+        let program = target.splice(&format!("  return {body};\n"));
+        let trial = Trial { file, stub, entry_point, ..trial(Language::JavaScript, &program, tests) };
+        let verdict = runner.run(&trial, &Arc::default()).unwrap();
+        assert_eq!(verdict.status, expected, "{verdict:?}");
+    }
 }

@@ -52,6 +52,27 @@ fn go_tests_of_a_module_run_by_name() {
     }
 }
 
+#[test]
+fn go_test_vets_a_candidate() {
+    let Some(runner) = runner(Language::Go) else { return };
+    let head = "package calc\n\nimport (\n\t\"fmt\"\n\n\t\"example.com/doubling/helper\"\n)\n\n";
+    let name = |verb: &str| format!("{head}func Name(x int) string {{\n\treturn fmt.Sprintf(\"{verb}\", x)\n}}\n\n");
+    let f = "func F(x int) int {\n\t_ = fmt.Sprintf(\"%d\", x)\n\treturn helper.Twice(x)\n}\n";
+    let wrong = f.replace("%d", "%s");
+    for stub in
+        ["func F(x int) int {\n\t_ = helper.Twice\n}\n", "func F(x int) int {\n\t_ = helper.Twice\n\tpanic(0)\n}\n"]
+    {
+        let place = module(&(name("%d") + stub), TESTS);
+        assert_eq!(judge(&runner, &place, &(name("%d") + f)).status, Status::Passed);
+        let verdict = judge(&runner, &place, &(name("%d") + &wrong));
+        assert_eq!(verdict.status, Status::Error);
+        assert!(verdict.message.contains("calc.go:14") && verdict.message.contains("%s"), "{}", verdict.message);
+    }
+    // What `go test` says without the candidate, too, is none of its fault.
+    let place = module(&(name("%s") + "func F(x int) int {\n\t_ = helper.Twice\n\tpanic(0)\n}\n"), TESTS);
+    assert_eq!(judge(&runner, &place, &(name("%s") + f)).status, Status::Passed);
+}
+
 /// A test that fails in the same way whatever the function does, and never calls it, says nothing of it. A
 /// panic there ends the tests of the function as well.
 #[test]

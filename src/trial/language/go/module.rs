@@ -128,21 +128,35 @@ pub struct GoRuns<'a> {
 #[derive(Debug)]
 pub enum Built {
     /// A program in a folder of its own, and the folder of its sources: tests may look for files beside them.
-    Program(Scratch, PathBuf),
+    /// The run holds what `go vet` says, for which `go test` refuses it.
+    Program(Scratch, PathBuf, Option<Run>),
     /// The build failed; the run holds the compiler's output.
     Failed(Run),
 }
 
 impl GoRuns<'_> {
-    /// Compiles the tests of a copy of the module.
+    /// Compiles the tests of a copy of the module, as `go test` does: it vets them, too.
     pub fn compile(&self, copy: &Copy) -> Result<Built, TrialError> {
+        Ok(match self.compile_as(copy, &[])? {
+            Built::Failed(said) if matches!(said.ended, Ended::Exited(_)) => {
+                match self.compile_as(copy, &["-vet=off"])? {
+                    Built::Program(folder, sources, _) => Built::Program(folder, sources, Some(said)),
+                    failed @ Built::Failed(_) => failed,
+                }
+            }
+            built => built,
+        })
+    }
+
+    /// Compiles the tests with these flags.
+    fn compile_as(&self, copy: &Copy, flags: &[&str]) -> Result<Built, TrialError> {
         let Self { at, go, builds, suite, limits } = *self;
         let products = Scratch::new()?;
         let binary = products.path().join(PROGRAM);
         let (_kept, compiled) = builds.open(at.cache)?;
         // Without data for debuggers, as in a plain `go test`: linking takes a third less.
-        let mut arguments: Vec<OsString> =
-            ["test", "-c", "-vet=off", "-ldflags=-s -w", "-o"].map(OsString::from).to_vec();
+        let fixed = ["test", "-c", "-ldflags=-s -w"].iter().chain(flags).chain(&["-o"]);
+        let mut arguments: Vec<OsString> = fixed.map(OsString::from).collect();
         arguments.push(binary.clone().into_os_string());
         let tags = tags();
         arguments.extend((!tags.is_empty()).then(|| format!("-tags={}", tags.join(",")).into()));
@@ -167,7 +181,7 @@ impl GoRuns<'_> {
         let job = Job { environment, ..job };
         let run = at.run_in(copy, suite.folder(), &readable, &[&compiled, products.path()], job)?;
         if run.ended == Ended::Exited(0) && make_executable(&binary) {
-            return Ok(Built::Program(products, copy.path().to_path_buf()));
+            return Ok(Built::Program(products, copy.path().to_path_buf(), None));
         }
         // File names in compiler messages refer to the user's files, not to the copy.
         let own = format!("{}/", copy.path().display());

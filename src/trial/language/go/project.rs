@@ -70,7 +70,7 @@ pub fn run(
     let baseline = |times: usize| {
         at.projects.baseline(project, &base, times, (cache, at.cancel), |copy| {
             let unchanged = build(&own)?;
-            let Built::Program(program, sources) = &*unchanged else { return Ok(None) };
+            let Built::Program(program, sources, _) = &*unchanged else { return Ok(None) };
             let (mut known, mut left, mut elapsed) = (Vec::new(), names.clone(), Duration::ZERO);
             // All code of a lone file may be the candidate's.
             let patience = if project.lone.is_some() { 1 } else { at.patience };
@@ -102,7 +102,14 @@ pub fn run(
     }
     let built = build(candidate)?;
     let (program, sources) = match &*built {
-        Built::Program(program, sources) => (program, sources),
+        // As `go test` refuses it, unless it does so without the candidate.
+        Built::Program(_, _, Some(said))
+            if names_file(&said.output, &project.file)
+                && (is_own || !matches!(&*build(&own)?, Built::Program(_, _, Some(_)))) =>
+        {
+            return not_compiled(said.clone(), trial.limits);
+        }
+        Built::Program(program, sources, _) => (program, sources),
         Built::Failed(run) => return not_compiled(run.clone(), trial.limits),
     };
     let try_candidate = |known: &Baseline| {
@@ -157,6 +164,12 @@ pub fn run(
         ..evidence(run, told, names)
     };
     decide(&evidence, &candidate_limits(trial.limits, baseline.elapsed))
+}
+
+/// Returns true if Go complains of a file of this name.
+fn names_file(output: &str, file: &Path) -> bool {
+    let begin = file.file_name().map(|name| format!("./{}:", name.to_string_lossy()));
+    begin.is_some_and(|begin| output.lines().any(|line| line.trim_start().starts_with(&begin)))
 }
 
 /// Why Go leaves out a tests file of a suite here, or the file with this text that they test.
@@ -253,7 +266,7 @@ impl Probe<'_> {
     fn fails_so(&self, test: &str, programs: &[String], reasons: &[(String, String)]) -> Result<bool, TrialError> {
         for program in programs {
             let built = self.folders.build(self.runs, self.project, self.base, program)?;
-            let Built::Program(binary, sources) = &*built else { continue };
+            let Built::Program(binary, sources, _) = &*built else { continue };
             let copy = self.base.copy(self.project, Some(program)).map_err(TrialError::Sandbox)?;
             let names = [test.to_owned()];
             let (run, told) = self.runs.once((binary, sources), &copy, &names)?;

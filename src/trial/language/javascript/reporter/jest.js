@@ -37,10 +37,15 @@ if (report !== null && report.add !== undefined) {
         return told === undefined ? undefined : apply(told, environment, [event, state]);
       };
       const runner = createRequire(own)(own);
-      return await (runner.default ?? runner)(globals, config, environment, runtime, path, ...rest);
+      const from = watch.begin();
+      const result = await (runner.default ?? runner)(globals, config, environment, runtime, path, ...rest);
+      watch.look();
+      watch.forget(from);
+      return result;
     }
 
     onTestFileStart({ context }) {
+      if (own === '') watch.settle();
       own = context.config.testRunner;
       if (!own.includes('jest-circus')) return;
       context.config = { ...context.config, testRunner: `${__dirname}/runner.cjs` };

@@ -6,6 +6,7 @@ const watch = (() => {
   const { apply, defineProperty, getOwnPropertyDescriptor: described, getPrototypeOf: baseOf, ownKeys } = Reflect;
   const { is } = Object;
   const word = String;
+  const { EventEmitter } = require('node:events');
   const names = [
     ...['Object', 'Function', 'Array', 'String', 'Number', 'Boolean', 'Symbol', 'BigInt', 'Promise', 'Map', 'Set'],
     ...['Error', 'TypeError', 'RangeError', 'SyntaxError', 'ReferenceError', 'EvalError', 'URIError'],
@@ -46,6 +47,16 @@ const watch = (() => {
       }
     }
   };
+  // Programs that read settings load `node:domain`, which replaces parts of this, before any code under test.
+  const settle = () => {
+    for (const { object, parts } of kept) {
+      if (object !== EventEmitter.prototype) continue;
+      for (const key of ownKeys(parts)) parts[key] = described(object, key);
+    }
+  };
+  // What is kept from now on, until `forget`, belongs to a file of tests. Runners take it apart afterwards.
+  const begin = () => kept.length;
+  const forget = (from) => (kept.length = from);
   const note = (name) => {
     if (changed[name]) return;
     changed[name] = true;
@@ -85,7 +96,6 @@ const watch = (() => {
   };
 
   realm(globalThis);
-  const { EventEmitter } = require('node:events');
   const stream = require('node:stream');
   keep(EventEmitter.prototype, 'EventEmitter.prototype');
   for (const name of ['Readable', 'Writable', 'Duplex', 'Transform', 'PassThrough']) {
@@ -113,5 +123,5 @@ const watch = (() => {
   defineProperty(require('node:inspector').Session.prototype, 'connect', { value: refuse, configurable: false });
   const { binding } = process;
   process.binding = (name) => ('' + name === 'inspector' ? refuse() : binding.call(process, name));
-  return { belongsTo, gate, judges, keep, look, realm, listen: (to) => (tell = to) };
+  return { begin, belongsTo, forget, gate, judges, keep, look, realm, settle, listen: (to) => (tell = to) };
 })();
