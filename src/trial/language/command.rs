@@ -132,11 +132,16 @@ fn resolve(
     path: &[PathBuf],
     readable: &mut Vec<PathBuf>,
 ) -> Result<PathBuf, TrialError> {
+    // As a shell has it; no shell is started here.
+    let is_variable = word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'));
+    let instead = if is_variable {
+        "begin the command with `env` to set a variable"
+    } else {
+        "give a name in PATH, or a path in the project"
+    };
     let missing = || {
-        TrialError::Interpreter(format!(
-            "the test command's program {} was not found: give a name in PATH, or a path in the project",
-            clean_line(word, 100)
-        ))
+        let word = clean_line(word, 100);
+        TrialError::Interpreter(format!("the test command's program {word} was not found: {instead}"))
     };
     if word.contains('/') {
         let program = folder.map_or_else(|| PathBuf::from(word), |folder| folder.join(word));
@@ -184,6 +189,13 @@ mod tests {
         ] {
             assert_eq!(telling_line(output), line);
         }
+    }
+
+    #[test]
+    fn a_variable_in_front_of_a_command_is_set_by_env() {
+        let said = |word: &str| resolve(word, None, &[], &mut Vec::new()).unwrap_err().to_string();
+        assert!(said("A=b").contains("begin the command with `env`"), "{}", said("A=b"));
+        assert!(said("no-such-program").contains("give a name in PATH"));
     }
 
     #[test]
