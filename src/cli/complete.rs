@@ -321,7 +321,7 @@ fn show_prompt(job: &Job, session: &Session, json: bool) -> Result<u8, Failure> 
     let shown = job.shown(&window);
     if let Some(part) = job.wished_head().into_iter().find(|part| job.prompt_of_head(*part, &window).is_some()) {
         say(&format!(
-            "new {} are asked for first, by this text up to their place; this is for candidates with the present ones\n",
+            "the model is asked for new {} first, by this text up to their place; this is for candidates with what is there\n",
             part.title()
         ));
     }

@@ -9,16 +9,13 @@ use crate::code::HeadPart;
 use crate::engine::GenerateOptions;
 use crate::source::{Event, Request, Source};
 
-/// Most tokens of a part.
-const MOST_TOKENS: &[(HeadPart, usize)] = &[(HeadPart::Parameters, 128), (HeadPart::Docs, 512)];
-
 /// Returns true while whoever asks still waits.
 pub type IsWanted = Arc<dyn Fn() -> bool + Send + Sync>;
 
 impl Job {
     /// This job with the head that its wish asks for, as the source writes it: the most probable one. `None`
-    /// where the wish does not speak of it, or it stays as it is; and the parts that stay. Waits for the source,
-    /// as long as it is wanted.
+    /// where the wish does not speak of it, or it stays as it is; and the parts that stay. Waits for the
+    /// source, as long as it is wanted.
     pub fn with_wished_head(
         &self,
         source: &dyn Source,
@@ -44,7 +41,10 @@ impl Job {
         is_wanted: &IsWanted,
     ) -> Option<Self> {
         let (prompt, stop) = self.prompt_of_head(part, &source.window())?;
-        let max_tokens = MOST_TOKENS.iter().find(|(of, _)| *of == part)?.1;
+        let max_tokens = match part {
+            HeadPart::Parameters => 128,
+            HeadPart::Docs => 512,
+        };
         let mut options = GenerateOptions { n: 1, max_tokens, stop, ..options.clone() };
         options.sampling.temperature = 0.0;
         let (send, receive) = channel();

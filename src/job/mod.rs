@@ -287,8 +287,8 @@ impl Job {
         self.wish().filter(|_| self.target().is_some()).map(HeadPart::of).unwrap_or_default()
     }
 
-    /// The prompt in which a part of the head is asked for, and when the answer is whole; `None` where it has no
-    /// place.
+    /// The prompt in which a part of the head is asked for, and when the answer is whole; `None` where it has
+    /// no place.
     pub fn prompt_of_head(&self, part: HeadPart, window: &Window) -> Option<(Prompt, StopRules)> {
         let (target, wish) = (self.target()?, self.wish()?.to_owned());
         let shown = prompt::of_head(target, &self.tests_shown(target), window, self.showing, (part, self.told(&[])))?;

@@ -112,8 +112,8 @@ impl Tokenizer {
         self.encode_as(text, false)
     }
 
-    /// Token ids of a prompt as [`encode`](Self::encode) or [`encode_plain`](Self::encode_plain) has them, except
-    /// that special tokens within words are none: such a word is cut behind its first character.
+    /// Token ids of a prompt as [`encode`](Self::encode) or [`encode_plain`](Self::encode_plain) has them,
+    /// except that special tokens within words are none: such a word is cut behind its first character.
     pub fn encode_prompt(&self, text: &PromptText, add_special: bool) -> Result<Vec<u32>, ModelError> {
         let guarded = self.guarded_in(text);
         if guarded.is_empty() {

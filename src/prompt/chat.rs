@@ -21,8 +21,8 @@ pub fn prompt(chat: &Chat, function: &RequestedFunction, code: &str, facts: &[St
 }
 
 /// Like [`prompt`], for a function of a file. The answer to a wish is begun with a comment of its words:
-/// without it small models wrote the present body again (`docs/performance.md`). `None` where a part of the head is
-/// asked for that the function has no place for.
+/// without it small models wrote the present body again (`docs/performance.md`). `None` where a part of the
+/// head is asked for that the function has no place for.
 pub fn of_target(chat: &Chat, target: &Target, code: &str, told: Told<'_>) -> Option<PromptText> {
     let mut function = target.requested();
     let Some(wish) = told.wish else { return Some(prompt(chat, &function, code, told.facts)) };

@@ -17,7 +17,7 @@
 //! - Text behind the function is shown only to models that can fill in (`model/infill.rs`).
 //! - A chat model gets the same text in a code block. `code::RequestedFunction` takes the function and all
 //!   that it needs out of its answer while it streams.
-//! - Special tokens that the file or the user's words spell out are letters, not tokens (`model/prompt_text.rs`).
+//! - Special tokens that the file or the user's words spell out are letters (`model/prompt_text.rs`).
 //! - `eval` brings its own prompts; chat models get them as requests.
 
 pub mod chat;

@@ -4,14 +4,14 @@ use super::named_at;
 use crate::code::answer::RequestedFunction;
 use crate::code::python::head_end;
 use crate::code::target::last_name;
-use crate::code::{Place as SpecPlace, Target, text, without_comments};
+use crate::code::{Place, Target, text, without_comments};
 use crate::language::Language;
 
 /// Quotes around a docstring.
 const QUOTES: &str = "\"\"\"";
 
 /// The bytes of a stub around its documentation, and what that is opened with.
-struct Place {
+struct DocsPlace {
     /// The bytes before it are kept.
     start: usize,
     /// The bytes from here on are kept.
@@ -55,9 +55,9 @@ impl Target {
         }
     }
 
-    /// This target with the documentation that a text begins with, which stands behind [`Self::up_to_docs`], or
-    /// with that of the function in an answer. Examples of the present one stay, unless the wish speaks of
-    /// examples: they are tests.
+    /// This target with the documentation that a text begins with, which stands behind
+    /// [`Self::up_to_docs`], or with that of the function in an answer. Examples of the present one stay,
+    /// unless the wish speaks of examples: they are tests.
     pub(super) fn with_docs(&self, said: &str, wish: &str, is_begun: bool) -> Option<Self> {
         let lines: Vec<&str> = said.lines().map(str::trim_end).collect();
         let said = lines.join("\n").trim_end().to_owned();
@@ -93,7 +93,7 @@ impl Target {
             Some(_) => lines.take_while(|line| !is_fence(line)).collect(),
             None => answer.to_owned(),
         };
-        let of = Self::in_text(&block, self.language, &SpecPlace::Function(name.to_owned())).ok()?;
+        let of = Self::in_text(&block, self.language, &Place::Function(name.to_owned())).ok()?;
         let (stub, place) = (of.stub(), of.place_of_docs()?);
         let indent = |target: &RequestedFunction| {
             if self.language == Language::Python { target.inner.clone() } else { target.outer.clone() }
@@ -110,7 +110,7 @@ impl Target {
     }
 
     /// The place of the documentation in the stub: that of the present one, or of one that is added.
-    fn place_of_docs(&self) -> Option<Place> {
+    fn place_of_docs(&self) -> Option<DocsPlace> {
         let stub = self.stub();
         let requested = self.requested();
         if self.language == Language::Python {
@@ -123,7 +123,7 @@ impl Target {
                 None => (line_end, line_end),
             };
             let is_apart = start >= line_end && stub[..start].ends_with('\n');
-            return is_apart.then(|| Place { start, end, opening: format!("{}{QUOTES}", requested.inner) });
+            return is_apart.then(|| DocsPlace { start, end, opening: format!("{}{QUOTES}", requested.inner) });
         }
         named_at(self.language, &stub, last_name(&self.name))?;
         let code = without_comments(self.language, &stub);
@@ -152,7 +152,7 @@ impl Target {
                 (docs.map_or(end, |at| text::line_start(&stub, at)), format!("{outer}/**\n{outer} *"))
             }
         };
-        Some(Place { start, end, opening })
+        Some(DocsPlace { start, end, opening })
     }
 
     /// The mark before each line of documentation.
@@ -164,7 +164,7 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::code::{HeadPart, Place};
+    use crate::code::HeadPart;
 
     fn target(language: Language, text: &str, name: &str) -> Target {
         Target::in_text(text, language, &Place::Function(name.to_owned())).unwrap()
@@ -224,10 +224,9 @@ mod tests {
         ] {
             let of = target(language, text, name);
             assert_eq!(of.up_to(HeadPart::Docs).as_deref(), Some(opened), "{language:?}");
-            let changed = of.with_part(HeadPart::Docs, said, "", true).map(|target| target.stub());
-            assert_eq!(changed.as_deref().map(str::trim_end), Some(stub.trim_end()), "{language:?}");
-            // An answer that was not begun has the whole function.
             let changed = of.with_part(HeadPart::Docs, said, "", true).unwrap();
+            assert_eq!(changed.stub().trim_end(), stub.trim_end(), "{language:?}");
+            // An answer that was not begun has the whole function.
             let answer = format!("Sure, here it is:\n\n```x\n{}```\nIt is documented.", changed.text);
             assert_eq!(
                 of.with_part(HeadPart::Docs, &answer, "", false).map(|target| target.stub()),

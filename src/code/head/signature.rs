@@ -42,7 +42,7 @@ impl Target {
         let named = names(language, wish);
         let name = |part: &str| parameter(language, part).map(|one| one.pattern);
         let is_named = |part: &str| name(part).is_some_and(|name| named.contains(&*name));
-        let types = speaks_of_types(wish);
+        let types = matches!(language, Language::Python | Language::TypeScript) && speaks_of_types(wish);
         // The type alone is another one.
         let is_retyped = |own: &str, new: &str| {
             let default = |part: &str| parameter(language, part).map(|one| one.default);

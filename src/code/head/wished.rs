@@ -77,8 +77,8 @@ impl Target {
         }
     }
 
-    /// This target with the part that such a text begins with, or that of the function in an answer where that
-    /// was not begun; `None` where it has none.
+    /// This target with the part that such a text begins with, or that of the function in an answer where
+    /// that was not begun; `None` where it has none.
     pub fn with_part(&self, part: HeadPart, text: &str, wish: &str, is_begun: bool) -> Option<Self> {
         match part {
             HeadPart::Parameters => self.with_parameters(text, wish),

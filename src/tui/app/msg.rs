@@ -34,8 +34,8 @@ pub enum Msg {
     },
     /// Knowledge of the source about its tokens.
     Insight(Insight),
-    /// The models have written the head that a wish speaks of: the stub with it, or nothing where it stays as it is;
-    /// and the parts that were not written.
+    /// The models have written the head that a wish speaks of: the stub with it, or nothing where it stays as
+    /// it is; and the parts that were not written.
     Head {
         ask: u64,
         stub: Option<String>,

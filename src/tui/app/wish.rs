@@ -213,8 +213,8 @@ pub(super) fn ask(state: &mut State, job: &Arc<Job>) -> Option<Vec<Effect>> {
     Some(effects)
 }
 
-/// The models have written the head: the stub with it, or `None` where it stays as it is, as do the parts that
-/// are lacking.
+/// The models have written the head: the stub with it, or `None` where it stays as it is, as do the parts
+/// that are lacking.
 pub(super) fn answered(state: &mut State, ask: u64, stub: Option<&str>, lacking: &[HeadPart]) -> Vec<Effect> {
     let Some((_, before)) = state.wish.asked.take_if(|(number, _)| *number == ask) else { return Vec::new() };
     if state.draft.text() != before || state.focus == Focus::Prompt {
