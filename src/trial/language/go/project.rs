@@ -17,7 +17,7 @@ use super::text::{module_path, package_of};
 use crate::code::unmet_go_constraint;
 use crate::files;
 use crate::hash;
-use crate::sandbox::{Ended, Limits, Scratch};
+use crate::sandbox::{Ended, Limits, Run, Scratch};
 use crate::trial::language::compiled::{no_such_test, not_compiled};
 use crate::trial::language::row::{
     Base, BaselineCache, CALLED, Context, Copy, Evidence, Project, Tool, Trial, TrialError, Verdict, decide, nonce,
@@ -101,16 +101,9 @@ pub fn run(
         known = Arc::new(Baseline { wanted, flaky: Vec::new(), ..(*known).clone() });
     }
     let built = build(candidate)?;
-    let (program, sources) = match &*built {
-        // As `go test` refuses it, unless it does so without the candidate.
-        Built::Program(_, _, Some(said))
-            if names_file(&said.output, &project.file)
-                && (is_own || !matches!(&*build(&own)?, Built::Program(_, _, Some(_)))) =>
-        {
-            return not_compiled(said.clone(), trial.limits);
-        }
-        Built::Program(program, sources, _) => (program, sources),
-        Built::Failed(run) => return not_compiled(run.clone(), trial.limits),
+    let (program, sources) = match usable(&built, is_own, &project.file, || build(&own))? {
+        Ok(program) => program,
+        Err(run) => return not_compiled(run.clone(), trial.limits),
     };
     let try_candidate = |known: &Baseline| {
         // A test that is left out would decide how the process ends.
@@ -166,10 +159,24 @@ pub fn run(
     decide(&evidence, &candidate_limits(trial.limits, baseline.elapsed))
 }
 
-/// Returns true if Go complains of a file of this name.
-fn names_file(output: &str, file: &Path) -> bool {
-    let begin = file.file_name().map(|name| format!("./{}:", name.to_string_lossy()));
-    begin.is_some_and(|begin| output.lines().any(|line| line.trim_start().starts_with(&begin)))
+/// The program of a candidate and the folder of its sources, or what is said of one that `go test` refuses. What
+/// `go vet` says without the candidate, too, is none of its fault.
+fn usable<'b>(
+    built: &'b Built,
+    is_own: bool,
+    file: &Path,
+    own: impl FnOnce() -> Result<Arc<Built>, TrialError>,
+) -> Result<Result<(&'b Scratch, &'b Path), &'b Run>, TrialError> {
+    let (program, sources, said) = match built {
+        Built::Failed(run) => return Ok(Err(run)),
+        Built::Program(program, sources, said) => (program, sources, said),
+    };
+    let begin = file.file_name().map(|name| format!("./{}:", name.to_string_lossy())).unwrap_or_default();
+    let names_it = |said: &&Run| said.output.lines().any(|line| line.trim_start().starts_with(&begin));
+    Ok(match said.as_ref().filter(names_it) {
+        Some(said) if is_own || !matches!(&*own()?, Built::Program(_, _, Some(_))) => Err(said),
+        _ => Ok((program, sources)),
+    })
 }
 
 /// Why Go leaves out a tests file of a suite here, or the file with this text that they test.
