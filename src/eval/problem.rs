@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 use crate::code::{self, Place, RequestedFunction, Target};
 use crate::engine::StopRules;
 use crate::language::Language;
-use crate::model::PromptText;
 use crate::prompt;
 use crate::source::{Prompt, Window};
 use crate::trial::{Limits, Tests, Trial};
@@ -101,7 +100,7 @@ impl Problem {
 
     /// The prompt of a model with this window.
     pub fn prompt_for(&self, window: &Window) -> Prompt {
-        let Some(chat) = &window.chat else { return Prompt::Text(PromptText::words(&self.prompt)) };
+        let Some(chat) = &window.chat else { return Prompt::of_words(&self.prompt) };
         Prompt::Written(prompt::chat::prompt(chat, &self.requested(), &self.prompt, &[]))
     }
 
@@ -117,7 +116,7 @@ impl Problem {
         }
         let target = self.target().filter(|_| window.tokens.is_some())?;
         let told = prompt::Told { facts: &facts, ..prompt::Told::default() };
-        told.in_front(&target, &self.prompt).map(|text| Prompt::Text(PromptText::words(text)))
+        told.in_front(&target, &self.prompt).map(Prompt::of_words)
     }
 
     /// Stop rules of a model with this window: `strings`, and unless `defaults` is false the stop strings of

@@ -41,9 +41,8 @@ use crate::agreement::Agreement;
 use crate::code::{self, CodeError, HeadPart, Place, Target, TargetSpec};
 use crate::engine::StopRules;
 use crate::language::Language;
-use crate::model::PromptText;
 use crate::prompt::{self, Shown, Told};
-use crate::source::{Prompt, Window};
+use crate::source::{Prompt, PromptText, Window};
 use crate::trial::Tests;
 
 /// A text to complete and its tests. Everything else is derived from these.
@@ -317,7 +316,7 @@ impl Job {
     /// The prompt of the smallest models: the function and the names it uses, or the text.
     pub fn prompt(&self) -> Prompt {
         match &self.text {
-            Text::Function(target) => Prompt::Text(PromptText::words(target.prompt())),
+            Text::Function(target) => Prompt::of_words(target.prompt()),
             Text::Free(text) => Prompt::Text(PromptText::marks(text)),
             Text::Ids(ids) => Prompt::Ids(ids.clone()),
         }

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::engine::GenerateOptions;
 use crate::engine::drafter::NamedDrafter;
 pub use crate::engine::{Event, FinishReason, StepStats, Summary};
-use crate::model::PromptText;
+pub use crate::model::PromptText;
 pub use local::{Drafting, LocalModels, LocalSource, Shared, SourceError};
 pub use server::{ServerError, ServerSource};
 pub use window::Window;
@@ -30,6 +30,13 @@ pub enum Prompt {
     Written(PromptText),
     /// Token ids, fed as they are.
     Ids(Vec<u32>),
+}
+
+impl Prompt {
+    /// The prompt of a text that is all the user's: special tokens in it are letters.
+    pub fn of_words(text: impl Into<String>) -> Self {
+        Self::Text(PromptText::words(text))
+    }
 }
 
 /// Is told the bytes of models that have been read, and those in all.

@@ -11,7 +11,7 @@ use super::super::trials::tests::pool;
 use super::super::{Job, TestsChoice, WhyMore};
 use super::*;
 use crate::engine::{GenerateOptions, MAX_CANDIDATES};
-use crate::model::PromptText;
+use crate::source::PromptText;
 use crate::source::{EventSink, SourceInfo, Ticket};
 use crate::trial::{Assurance, Effect, Observed, Status, TrialError};
 
