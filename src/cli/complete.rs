@@ -22,8 +22,7 @@ use crate::engine::GenerateOptions;
 use crate::files;
 use crate::history::{Head, HistoryError, Recorder};
 use crate::job::{
-    Ask, Candidate, Event, IsWanted, Job, JobError, Judge, Outcome, Report, Rounds, Run, Task, TestsChoice, TrialPool,
-    label,
+    Ask, Candidate, Event, Job, JobError, Judge, Outcome, Report, Rounds, Run, Task, TestsChoice, TrialPool, label,
 };
 use crate::model::Model;
 use crate::options::Settings;
@@ -78,8 +77,8 @@ pub struct Args {
     )]
     prompt_ids: Option<String>,
     /// A change of the function, or how to write it, in a sentence, such as "also accept None". The model is
-    /// shown the present body, whose tokens are added to --max-tokens. Where the sentence speaks of a
-    /// parameter, argument, option, flag or default, the parameters are written first, for all candidates
+    /// shown the present body, whose tokens are added to --max-tokens. Parameters, type hints and
+    /// documentation that the sentence speaks of are written first, for all candidates
     #[arg(long, value_name = "TEXT", help_heading = "What to complete", conflicts_with_all = ["prompt", "prompt_file", "prompt_ids"], value_parser = wish)]
     change: Option<String>,
     /// A text that the candidates may quote, such as an older version: drafts are looked up in it (see
@@ -254,8 +253,7 @@ fn runner(args: &Args, session: &Session, job: &Job, misses_calls: bool) -> Resu
 
 /// The job with the head that its wish speaks of. Parts that were not written are told.
 fn with_head(job: Job, source: &dyn Source, options: &GenerateOptions) -> Job {
-    let is_wanted: IsWanted = Arc::new(|| true);
-    let (changed, lacking) = job.with_wished_head(source, options, &is_wanted);
+    let (changed, lacking) = job.with_wished_head(source, options, &|| true);
     if !lacking.is_empty() {
         let parts = HeadPart::titles(&lacking);
         say(&format!("bass-tui: no new {parts} came of the sentence: all candidates have what is there\n"));

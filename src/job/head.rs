@@ -1,16 +1,12 @@
 //! The head that a wish speaks of, written once before the candidates, which then share it.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use super::Job;
 use crate::code::HeadPart;
 use crate::engine::GenerateOptions;
 use crate::source::{Event, Request, Source};
-
-/// Returns true while whoever asks still waits.
-pub type IsWanted = Arc<dyn Fn() -> bool + Send + Sync>;
 
 impl Job {
     /// This job with the head that its wish asks for, as the source writes it: the most probable one. `None`
@@ -20,7 +16,7 @@ impl Job {
         &self,
         source: &dyn Source,
         options: &GenerateOptions,
-        is_wanted: &IsWanted,
+        is_wanted: &(impl Fn() -> bool + Clone + Send + 'static),
     ) -> (Option<Self>, Vec<HeadPart>) {
         let (mut changed, mut lacking) = (None, Vec::new());
         for part in self.wished_head() {
@@ -38,7 +34,7 @@ impl Job {
         part: HeadPart,
         source: &dyn Source,
         options: &GenerateOptions,
-        is_wanted: &IsWanted,
+        is_wanted: &(impl Fn() -> bool + Clone + Send + 'static),
     ) -> Option<Self> {
         let (prompt, stop) = self.prompt_of_head(part, &source.window())?;
         let max_tokens = match part {

@@ -30,7 +30,6 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use head::IsWanted;
 pub use pick::{frequencies, label, may_be_picked, order_of_pick, pick};
 pub use report::Report;
 pub(crate) use run::is_first_round;

@@ -66,11 +66,11 @@ pub fn read(fields: &Fields, serving: &Serving, is_infill: bool) -> Result<Compl
     for request in &mut request.requests {
         request.options.stop.text = stop(indent, limit);
     }
-    let (prompt, is_truncated) = filled_in.map_or((None, false), |(prompt, is_truncated)| (Some(prompt), is_truncated));
+    let (prompt, is_truncated) = filled_in.unzip();
     if let (Some(prompt), [request]) = (prompt, request.requests.as_mut_slice()) {
         request.prompt = Prompt::Text(prompt);
     }
-    request.native = Native { fields: fields_sent, is_truncated, ..request.native };
+    request.native = Native { fields: fields_sent, is_truncated: is_truncated.unwrap_or_default(), ..request.native };
     Ok(request)
 }
 

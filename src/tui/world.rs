@@ -26,7 +26,7 @@ use crate::code::{self, Applied, CodeError};
 use crate::engine::GenerateOptions;
 use crate::files;
 use crate::history::{self, History};
-use crate::job::{Ask, IsWanted, Job, Judge, Rounds, Run, TrialPool, fault};
+use crate::job::{Ask, Job, Judge, Rounds, Run, TrialPool, fault};
 use crate::source::{Request, Source, Told};
 use crate::trial::{Limits, Observed};
 
@@ -526,7 +526,7 @@ impl World {
         let (source, options) = (Arc::clone(source), self.options.clone());
         let wanted = self.asking.insert(Arc::new(AtomicBool::new(true))).clone();
         self.on_thread("head", move || {
-            let is_wanted: IsWanted = Arc::new(move || wanted.load(Ordering::Relaxed));
+            let is_wanted = move || wanted.load(Ordering::Relaxed);
             let write = || job.with_wished_head(&*source, &options, &is_wanted);
             let (written, lacking) =
                 panic::catch_unwind(AssertUnwindSafe(write)).unwrap_or_else(|_| (None, job.wished_head()));

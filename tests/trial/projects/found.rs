@@ -378,7 +378,7 @@ fn tests_for_jasmine_are_not_taken_for_those_of_another_runner() {
 
 /// An installed jest also runs all tests of the project, file after file.
 #[test]
-fn jest_takes_the_globals_of_a_file_apart_before_the_next_one() {
+fn modules_that_jest_s_settings_load_are_not_the_candidates_doing() {
     let Some(runner) = node() else { return };
     if !has("jest", &["--version"], "jest") {
         return;

@@ -68,7 +68,7 @@ fn go_test_vets_a_candidate() {
         assert_eq!(verdict.status, Status::Error);
         assert!(verdict.message.contains("calc.go:14") && verdict.message.contains("%s"), "{}", verdict.message);
     }
-    // What `go test` says without the candidate, too, is none of its fault.
+    // A complaint that comes without the candidate, too, is none of its fault.
     let place = module(&(name("%s") + "func F(x int) int {\n\t_ = helper.Twice\n\tpanic(0)\n}\n"), TESTS);
     assert_eq!(judge(&runner, &place, &(name("%s") + f)).status, Status::Passed);
 }

@@ -159,8 +159,8 @@ pub fn run(
     decide(&evidence, &candidate_limits(trial.limits, baseline.elapsed))
 }
 
-/// The program of a candidate and the folder of its sources, or what is said of one that `go test` refuses. What
-/// `go vet` says without the candidate, too, is none of its fault.
+/// The program of a candidate and the folder of its sources, or the run in which `go test` refuses it. A
+/// complaint of `go vet` that comes without the candidate, too, is none of its fault.
 fn usable<'b>(
     built: &'b Built,
     is_own: bool,

@@ -54,7 +54,7 @@ const watch = (() => {
       for (const key of ownKeys(parts)) parts[key] = described(object, key);
     }
   };
-  // What is kept from now on, until `forget`, belongs to a file of tests. Runners take it apart afterwards.
+  // Parts kept from now on, until `forget`, belong to a file of tests. Runners take them apart afterwards.
   const begin = () => kept.length;
   const forget = (from) => (kept.length = from);
   const note = (name) => {
