@@ -353,18 +353,21 @@ impl Verdict {
         Self { message, ..self }
     }
 
-    /// Adds what the sandbox withholds from tests, if the message shows that one failed by it. `is_withheld`
-    /// tells this of a variable of the environment. A test that looked for another machine says nothing.
+    /// Adds what the sandbox withholds from tests, if the message shows that one failed by it, or `program`
+    /// reads it. `withheld` are variables of the environment. A test that looked for another machine says nothing.
     #[must_use]
-    pub fn explained(self, protection: &Protection, is_withheld: impl Fn(&str) -> bool) -> Self {
+    pub fn explained(self, protection: &Protection, withheld: &[String], program: &str) -> Self {
         let words = self.message.to_lowercase();
         let is_refused = ["operation not permitted", "eperm"].iter().any(|error| words.contains(error));
         let is_lookup = self.is_lookup();
         let tier = &protection.tier;
-        let why = match self.missing_key().filter(|name| is_withheld(name)) {
+        let missing = || withheld.iter().find(|name| self.missing_key() == Some(name));
+        let why = match missing().or_else(|| withheld.iter().find(|name| reads_variable(program, name))) {
             _ if self.has_passed() => return self,
             _ if is_lookup => "tests have no network, and reach no other machine".to_owned(),
-            Some(name) => format!("the variable {name} of your environment is withheld from tests"),
+            Some(name) => format!(
+                "the variable {name} of your environment is withheld from tests (--test-command 'env {name}=… …' gives it)"
+            ),
             None if is_refused && protection.seccomp && *tier != Tier::Full.name() => format!(
                 "the sandbox is in the tier \"{tier}\", where sockets and changes of a file's mode or times are refused; \
                  the tier \"full\" allows them (see bass-tui doctor)"
@@ -419,6 +422,12 @@ pub(super) fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
+/// Returns true if a line of code takes this variable from the environment, in any language.
+fn reads_variable(program: &str, name: &str) -> bool {
+    let is_word = |line: &str| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
+    name.len() > 2 && program.lines().any(|line| line.to_lowercase().contains("env") && is_word(line))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -428,7 +437,7 @@ mod tests {
         let protection = |tier: &str| Protection { tier: tier.to_owned(), seccomp: true, ..Protection::default() };
         let said = |status, message: &str, tier| {
             let verdict = Verdict { status, ..Verdict::not_run(message) };
-            let words = verdict.explained(&protection(tier), |name| name == "TOKEN").message;
+            let words = verdict.explained(&protection(tier), &["TOKEN".to_owned()], "").message;
             words.strip_prefix(message).unwrap().trim_start_matches("; ").to_owned()
         };
         let refused = "listen tcp: socket: operation not permitted";
@@ -448,7 +457,20 @@ mod tests {
         }
         assert_eq!(said(Status::Failed, "expected 'ENOTFOUND', got undefined", "full"), "");
         let of_variable = "the variable TOKEN of your environment is withheld from tests";
-        assert_eq!(said(Status::Failed, "test_a: KeyError: 'TOKEN'", "full"), of_variable);
+        assert!(said(Status::Failed, "test_a: KeyError: 'TOKEN'", "full").starts_with(of_variable));
+        let reads = |program: &str, status| {
+            let verdict = Verdict { status, ..Verdict::not_run("1 != 2") };
+            verdict.explained(&protection("full"), &["TOKEN".to_owned()], program).message.contains(of_variable)
+        };
+        for line in
+            ["os.environ.get('TOKEN', '')", "const { TOKEN } = process.env;", "os.Getenv(\"TOKEN\")", "env!(\"TOKEN\")"]
+        {
+            assert!(reads(&format!("f\n  {line}\n"), Status::Failed), "{line}");
+        }
+        assert!(!reads("os.environ.get('TOKEN')", Status::Passed));
+        for line in ["os.environ.get('TOKENS')", "'TOKEN' in kinds"] {
+            assert!(!reads(line, Status::Failed), "{line}");
+        }
     }
 
     #[test]

@@ -6,6 +6,9 @@ const { basename, dirname, join } = require('node:path');
 const name = basename(dirname(__filename));
 const words = process.argv.slice(2);
 const told = { jest: '--reporters=', vitest: '--reporter=', mocha: '--reporter=' }[name];
+// Mocha before version 6 takes files in the order of its arguments.
+const isOld = basename(__filename) === '_mocha';
+if (isOld && !words.some((word) => /^\/.*\/begin\.cjs$/.test(word))) throw new Error('nothing begins in ' + words.join(' '));
 const needed = { jest: ['--ci', '--runInBand', '--config', 'own.json'], vitest: ['run', '--pool=threads'], mocha: ['--ui', 'bdd'] }[name];
 if (!needed.every((word) => words.includes(word)) || words.at(-1) !== join(process.cwd(), 'test/f.test.js')) {
   throw new Error('started with ' + words.join(' '));
@@ -21,5 +24,12 @@ import(words.find((word) => word.startsWith(told)).slice(told.length)).then(({ d
   if (name === 'vitest') return new Reporter().onFinished(results, []);
   const runner = new EventEmitter();
   new Reporter(runner);
-  for (const [event, test, error] of results) runner.emit(event, test && { ...test, titlePath: () => test.titlePath }, error);
+  for (const [event, test, error] of results) runner.emit(event, test && (isOld ? titled(test) : { ...test, titlePath: () => test.titlePath }), error);
 });
+
+// A test whose titles are those of its parts.
+function titled({ titlePath, ...test }) {
+  const root = { title: '' };
+  const part = titlePath.reduce((parent, title) => ({ title, parent }), root);
+  return { ...test, ...part };
+}

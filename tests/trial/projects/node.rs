@@ -227,6 +227,9 @@ fn node_candidates_that_end_or_forge_the_report_do_not_pass() {
     assert_eq!(judge(&runner, &place, RIGHT).status, Status::Passed, "others have left nothing behind");
 }
 
+/// What mocha told its reporter.
+const MOCHA: &str = include_str!("../../data/runners/mocha.json");
+
 #[test]
 fn other_runners_get_our_reporter_and_are_read_by_what_they_once_said() {
     let Some(runner) = node() else { return };
@@ -243,11 +246,17 @@ fn other_runners_get_our_reporter_and_are_read_by_what_they_once_said() {
             "vitest",
             "f > doubles: expected 7 to be 6 // Object.is equality (f.test.js:7)",
         ),
-        ("mocha", include_str!("../../data/runners/mocha.json"), "mocha --ui=bdd", "f > doubles: 7 == 6 (f.test.js:7)"),
+        ("mocha", MOCHA, "mocha --ui=bdd", "f > doubles: 7 == 6 (f.test.js:7)"),
+        ("mocha 5", MOCHA, "mocha --ui=bdd", "f > doubles: 7 == 6 (f.test.js:7)"),
     ];
-    for (name, recorded, script, complaint) in recorded {
+    for (which, recorded, script, complaint) in recorded {
         let manifest = format!("{{\"scripts\":{{\"test\":\"{script}\"}}}}");
-        let bin = format!("{{\"bin\":{{\"{name}\":\"./run.cjs\"}}}}");
+        let (name, bin, program) = match which {
+            "mocha 5" => {
+                ("mocha", r#"{"version":"5.2.0","bin":{"mocha":"./none","_mocha":"./_mocha"}}"#.to_owned(), "_mocha")
+            }
+            name => (name, format!("{{\"bin\":{{\"{name}\":\"./run.cjs\"}}}}"), "run.cjs"),
+        };
         let folder = format!("node_modules/{name}");
         let place = Place::new(&[
             ("package.json", manifest.as_str()),
@@ -255,7 +264,7 @@ fn other_runners_get_our_reporter_and_are_read_by_what_they_once_said() {
             ("src/f.js", "exports.f = () => 0;\n"),
             ("test/f.test.js", "const { f } = require('../src/f');\nconst { twice } = require('../src/helper');\n"),
             (&format!("{folder}/package.json"), &bin),
-            (&format!("{folder}/run.cjs"), include_str!("../../data/runners/stand_in.cjs")),
+            (&format!("{folder}/{program}"), include_str!("../../data/runners/stand_in.cjs")),
             (&format!("{folder}/recorded.json"), recorded),
         ]);
         let right = "const { twice } = require('./helper');\nexports.f = (x) => twice(x);\n";
@@ -263,13 +272,13 @@ fn other_runners_get_our_reporter_and_are_read_by_what_they_once_said() {
         assert_eq!(
             (verdict.status, verdict.message.as_str()),
             (Status::Passed, "4 tests"),
-            "{name}: {}",
+            "{which}: {}",
             verdict.output
         );
         let verdict = judge(&runner, &place, &right.replace("twice(x)", "7"));
-        assert_eq!((verdict.status, verdict.message.as_str()), (Status::Failed, complaint), "{name}");
-        assert_eq!(judge(&runner, &place, &format!("{right}process.exit(0);\n")).status, Status::Killed, "{name}");
-        std::fs::remove_file(place.path().join(&folder).join("run.cjs")).unwrap();
+        assert_eq!((verdict.status, verdict.message.as_str()), (Status::Failed, complaint), "{which}");
+        assert_eq!(judge(&runner, &place, &format!("{right}process.exit(0);\n")).status, Status::Killed, "{which}");
+        std::fs::remove_file(place.path().join(&folder).join(program)).unwrap();
         let tests = place.tests("src/f.js", "test/f.test.js");
         let verdict = runner.run(&trial(Language::JavaScript, right, tests), &Arc::default()).unwrap();
         let said = format!("there is no node_modules/{name}");

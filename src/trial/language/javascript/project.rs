@@ -122,7 +122,8 @@ fn tests_of(project: &Project) -> Result<String, TrialError> {
 
 /// All code that is loaded before tests.
 pub fn reporters() -> Vec<u8> {
-    let own = runner::ROWS.iter().flat_map(|row| [row.reporter].into_iter().chain(row.arguments.iter().copied()));
+    let rows = runner::ROWS.iter().chain([&runner::OLD_MOCHA]);
+    let own = rows.flat_map(|row| [row.reporter].into_iter().chain(row.arguments.iter().copied()));
     let texts = FIRST.into_iter().chain([NAMES]).chain(FILES.iter().map(|(_, text)| *text)).chain(own);
     texts.collect::<Vec<_>>().concat().into_bytes()
 }

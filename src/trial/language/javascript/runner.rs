@@ -61,6 +61,31 @@ const PLAIN: RunnerRow = RunnerRow {
     runtime: None,
 };
 
+const MOCHA: RunnerRow = RunnerRow {
+    name: "mocha",
+    imports: &["mocha"],
+    words: &["context", "specify"],
+    reporter: include_str!("reporter/mocha.js"),
+    arguments: &["--no-color", "--reporter={folder}/report.cjs", "--file={folder}/begin.cjs"],
+    passed: &["--config", "--ui", "-u"],
+    exit: Some("--exit"),
+    settings: &[".mocharc."],
+    by_title: Some("--grep"),
+    ..PLAIN
+};
+
+/// Mocha below version 6, which has other options. It runs tests in a process that its program starts and that
+/// gets no report pipe, so this process is started at once.
+pub static OLD_MOCHA: RunnerRow = RunnerRow {
+    arguments: &["--no-colors", "--reporter={folder}/report.cjs", "{folder}/begin.cjs"],
+    passed: &["--ui", "-u", "--opts"],
+    exit: None,
+    ..MOCHA
+};
+
+/// The program of mocha that runs the tests in its own process.
+const OLD_PROGRAM: &str = "_mocha";
+
 /// Name of the row for a tests file that runs as a plain script.
 pub const SCRIPT: &str = "a plain script";
 
@@ -101,18 +126,7 @@ pub const ROWS: &[RunnerRow] = &[
         by_title: Some("--testNamePattern"),
         ..PLAIN
     },
-    RunnerRow {
-        name: "mocha",
-        imports: &["mocha"],
-        words: &["context", "specify"],
-        reporter: include_str!("reporter/mocha.js"),
-        arguments: &["--no-color", "--reporter={folder}/report.cjs", "--file={folder}/begin.cjs"],
-        passed: &["--config", "--ui", "-u"],
-        exit: Some("--exit"),
-        settings: &[".mocharc."],
-        by_title: Some("--grep"),
-        ..PLAIN
-    },
+    MOCHA,
     RunnerRow { name: SCRIPT, imports: &["tape", "uvu"], reporter: include_str!("reporter/script.js"), ..PLAIN },
     RunnerRow {
         name: "bun",
@@ -253,6 +267,8 @@ impl Plan {
             })?;
             (Some(program), packages)
         };
+        let is_old = program.as_ref().is_some_and(|program| program.ends_with(OLD_PROGRAM));
+        let row = if is_old { &OLD_MOCHA } else { row };
         folder = folder_of_settings(&project.root, &folder, row).unwrap_or(folder);
         // True if only the words of the tests identify their runner.
         let is_bare = found_row.is_none() && (project.lone.is_some() || found.is_empty());
@@ -462,7 +478,10 @@ pub fn packages_outside(project: &Project, name: Option<&str>) -> Option<PathBuf
 fn program_of(root: &Path, package: &Path, row: &RunnerRow) -> Option<PathBuf> {
     let manifest: Value =
         serde_json::from_str(&fs::read_to_string(root.join(package).join("package.json")).ok()?).ok()?;
-    let program = manifest["bin"].as_str().or_else(|| manifest["bin"][row.name].as_str())?;
+    let major = manifest["version"].as_str().and_then(|version| version.split('.').next()?.parse().ok());
+    let is_old = row.name == "mocha" && major.is_some_and(|major: u32| major < 6);
+    let name = if is_old { OLD_PROGRAM } else { row.name };
+    let program = manifest["bin"].as_str().or_else(|| manifest["bin"][name].as_str())?;
     Some(package.join(program.trim_start_matches("./"))).filter(|path| root.join(path).is_file())
 }
 

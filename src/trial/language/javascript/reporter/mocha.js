@@ -1,6 +1,8 @@
 // Reports mocha's events while it runs.
 if (report !== null && report.add !== undefined) {
-  const name = (test) => test.titlePath().join(' > ');
+  // Older versions have no `titlePath`.
+  const titles = (part) => (part?.title ? [...titles(part.parent), part.title] : []);
+  const name = (test) => (test.titlePath?.() ?? titles(test)).join(' > ');
   module.exports = class {
     constructor(runner) {
       runner.on('pass', (test) => report.add(name(test), 'passed'));
@@ -8,7 +10,7 @@ if (report !== null && report.add !== undefined) {
       runner.on('fail', (test, error) => {
         const why = report.describe(error, test.file);
         const left = [];
-        const take = (other) => other.state === undefined && !other.isPending() && left.push(other);
+        const take = (other) => other.state === undefined && !(other.isPending?.() ?? other.pending) && left.push(other);
         // The tests that are not run as a hook failed.
         if (test.type === 'hook') test.parent.eachTest(take);
         for (const one of left.length > 0 ? left : [test]) report.add(name(one), 'failed', why, error);
