@@ -3,7 +3,8 @@
 //! A run has no thread of its own: it advances when the source or a trial reports an event. The caller gets
 //! events through a sink, which may lead into a channel of any kind.
 
-mod before;
+mod calls;
+mod choice;
 mod rounds;
 mod state;
 

@@ -1,41 +1,39 @@
 //! The state of a run, which events of the source and of trials change.
 
-use std::cmp::Reverse;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::before::Before;
+use super::calls::Calls;
 use super::rounds::{self, Rounds};
 use super::{Ask, Candidate, Event, Outcome, Sink, Task, WhyMore};
-use crate::agreement::{Agreement, Standing, Witness};
 use crate::engine::MAX_CANDIDATES;
 use crate::job::trials::{News, Queue, TrialPool, Turn};
 use crate::source::{self, FinishReason, Request, Source, Summary, Ticket};
-use crate::trial::{Input, Limits, Observed, Runner, Status, Verdict};
+use crate::trial::{Limits, Observed, Runner, Status, Verdict};
 
 /// Internal state of a candidate.
 #[derive(Clone, Default)]
-struct Slot {
+pub(super) struct Slot {
     /// See [`Task::duplicate_key`]. Only for candidates that ended by themselves.
-    key: Option<String>,
+    pub key: Option<String>,
     /// The equal candidate that ended first, if that is another one.
-    origin: Option<usize>,
+    pub origin: Option<usize>,
     /// Ends its waiting or running trial.
-    trial: Option<Arc<AtomicBool>>,
+    pub trial: Option<Arc<AtomicBool>>,
     /// The number of the task that its trial is of.
-    tasks: usize,
+    pub tasks: usize,
     /// Ends its waiting or running calls.
-    calls: Option<Arc<AtomicBool>>,
+    pub calls: Option<Arc<AtomicBool>>,
     /// The outcomes of its calls.
-    observed: Option<Vec<Observed>>,
-    passed: bool,
+    pub observed: Option<Vec<Observed>>,
+    pub passed: bool,
     /// True if it has suspicious uses.
-    marked: bool,
+    pub marked: bool,
     /// True if the user has made it.
-    made: bool,
+    pub made: bool,
     /// A sentence that speaks against it: it is no pick, and has no vote.
-    objection: Option<String>,
+    pub objection: Option<String>,
 }
 
 pub(super) struct State {
@@ -51,22 +49,17 @@ pub(super) struct State {
     first: Request,
     rounds: Option<Rounds>,
     round: usize,
-    candidates: Vec<Candidate>,
-    slots: Vec<Slot>,
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) slots: Vec<Slot>,
     /// Candidates that their token limit cut in the middle of the function.
-    cut_off: Vec<usize>,
-    /// The inputs that candidates are called on, from the first call on. `Err` if they are not called.
-    inputs: Result<Option<Arc<[Input]>>, ()>,
-    /// The bodies whose values are among the inputs.
-    spoken_of: Vec<String>,
-    agreement: Option<Arc<Agreement>>,
-    pub(super) before: Before,
+    pub(super) cut_off: Vec<usize>,
+    pub(super) calls: Calls,
     /// Requests that have not ended.
     writing: usize,
     /// Figures of those that have.
     figures: Option<Summary>,
-    picked: Option<usize>,
-    first_pass: Option<usize>,
+    pub(super) picked: Option<usize>,
+    pub(super) first_pass: Option<usize>,
     /// True if the user stopped the generation.
     stopped: bool,
     /// True if no more trials may begin.
@@ -113,13 +106,9 @@ impl State {
         }
         // One alone is called where no test says whether it can be run.
         let can_agree = agree && (n > 1 || !task.has_tests()) && queue.as_ref().is_some_and(|queue| queue.may_run());
-        let inputs = if can_agree { Ok(None) } else { Err(()) };
         Self {
             me,
-            inputs,
-            spoken_of: Vec::new(),
-            agreement: None,
-            before: Before::default(),
+            calls: Calls::new(can_agree),
             task,
             tasks: 0,
             limits,
@@ -228,14 +217,6 @@ impl State {
         self.ended(candidate);
     }
 
-    pub fn call_on(&mut self, input: Input) {
-        let Some(inputs) = self.inputs() else { return };
-        if inputs.iter().all(|own| own.text() != input.text()) {
-            self.inputs = Ok(Some(inputs.iter().cloned().chain([input]).collect()));
-        }
-        self.call_all();
-    }
-
     pub fn test_again(&mut self, candidate: usize) {
         // Only the first tests of a run write more by themselves.
         self.rounds.iter_mut().for_each(|rounds| rounds.most = 0);
@@ -254,7 +235,7 @@ impl State {
         self.tasks += 1;
     }
 
-    fn tell(&mut self, event: Event) {
+    pub(super) fn tell(&mut self, event: Event) {
         if self.sink.as_mut().is_some_and(|sink| sink(event).is_break()) {
             self.sink = None;
             self.stop_tests();
@@ -289,7 +270,7 @@ impl State {
     pub fn stop_tests(&mut self) {
         self.untested = true;
         let running = self.slots.iter_mut().flat_map(|slot| [slot.trial.take(), slot.calls.take()]);
-        let running = running.chain([self.before.calls.take()]);
+        let running = running.chain([self.calls.before.calls.take()]);
         for cancel in running.flatten().chain(self.preparing.take()) {
             cancel.store(true, Ordering::Relaxed);
         }
@@ -407,92 +388,6 @@ impl State {
         }
     }
 
-    /// Adds inputs with values that only candidates which ended later compare with.
-    fn add_inputs(&mut self) {
-        let Ok(Some(inputs)) = &self.inputs else { return };
-        let known: Vec<&str> = self.spoken_of.iter().map(String::as_str).collect();
-        let bodies: Vec<&str> = self.candidates.iter().map(|c| c.text.as_str()).collect();
-        let more = self.task.more_inputs(&known, &bodies, inputs);
-        if !more.is_empty() {
-            self.inputs = Ok(Some(inputs.iter().cloned().chain(more).collect()));
-            self.spoken_of = self.candidates.iter().map(|c| c.text.clone()).collect();
-            self.call_all();
-        }
-    }
-
-    fn call_all(&mut self) {
-        for candidate in (0..self.slots.len()).filter(|&c| self.slots[c].observed.is_some()).collect::<Vec<_>>() {
-            self.call(candidate);
-        }
-    }
-
-    /// The inputs of all calls. Values that candidates compare with are taken from what is written so far.
-    fn inputs(&mut self) -> Option<Arc<[Input]>> {
-        if self.inputs == Ok(None) {
-            let bodies: Vec<&str> = self.candidates.iter().map(|c| c.text.as_str()).collect();
-            self.inputs = self.task.inputs(&bodies).map(|inputs| Some(inputs.into())).map_err(drop);
-            self.spoken_of = bodies.into_iter().map(str::to_owned).collect();
-        }
-        self.inputs.clone().ok().flatten()
-    }
-
-    /// Calls the function of a candidate on the inputs on which it was not called yet.
-    fn call(&mut self, candidate: usize) {
-        let (Some(queue), Some(inputs)) = (self.queue.clone(), self.inputs()) else { return };
-        let known = self.slots[candidate].observed.as_ref().map_or(0, Vec::len);
-        self.call_before(&inputs);
-        if self.slots[candidate].calls.is_some() || known >= inputs.len() {
-            return;
-        }
-        let inputs: Arc<[Input]> = inputs[known..].into();
-        let c = &self.candidates[candidate];
-        let Some(trial) = self.task.called(candidate, &c.text, self.limits) else { return };
-        let turn = Turn { problem: self.problem, mean_logprob: c.mean_logprob.unwrap_or(0.0), candidate };
-        let cancel = Arc::new(AtomicBool::new(false));
-        self.slots[candidate].calls = Some(cancel.clone());
-        let (Some(me), mine) = (self.me.upgrade(), cancel.clone()) else { return };
-        queue.call(turn, trial, inputs, cancel, move |news| {
-            let mut this = lock(&me);
-            let slot = &mut this.slots[candidate];
-            let News::Called(observed) = news else { return };
-            if slot.calls.take_if(|calls| Arc::ptr_eq(calls, &mine)).is_some() {
-                match observed {
-                    Ok(observed) if observed.is_empty() => {}
-                    Ok(observed) => {
-                        slot.observed.get_or_insert_default().extend(observed);
-                        // There may be more inputs since.
-                        this.call(candidate);
-                    }
-                    Err(why) => this.tell(Event::Uncalled(why)),
-                }
-                this.agree();
-                this.settle();
-            }
-        });
-    }
-
-    /// Counts anew what the candidates agree on.
-    pub(super) fn agree(&mut self) {
-        let Ok(Some(inputs)) = self.inputs.clone() else { return };
-        let members = |c: usize| -> Vec<usize> {
-            let has_code = |slot: &Slot| slot.key.is_some() && slot.origin == Some(c);
-            let others = self.slots.iter().enumerate().filter(|(_, slot)| has_code(slot)).map(|(other, _)| other);
-            std::iter::once(c).chain(others).collect()
-        };
-        let has_vote = |slot: &Slot| !slot.made && slot.objection.is_none();
-        let votes = |members: &[usize]| members.iter().filter(|&&c| has_vote(&self.slots[c])).count();
-        let witness = |(c, slot): (usize, &Slot)| {
-            let (members, observed) = (members(c), slot.observed.clone()?);
-            Some(Witness { votes: votes(&members), members, observed })
-        };
-        let witnesses: Vec<Witness> = self.slots.iter().enumerate().filter_map(witness).collect();
-        if !witnesses.is_empty() {
-            let agreement = Arc::new(Agreement::of(inputs, witnesses).with_before(&self.before.observed));
-            self.agreement = Some(agreement.clone());
-            self.tell(Event::Agreement(agreement));
-        }
-    }
-
     fn test(&mut self, candidate: usize) {
         let Some(c) = self.candidates.get_mut(candidate).filter(|c| c.finish.is_some()) else { return };
         let Some(trial) = self.task.trial(candidate, &c.text, self.limits) else {
@@ -543,54 +438,13 @@ impl State {
         self.settle();
     }
 
-    /// It is known that the code of a candidate cannot be loaded or run.
-    fn is_broken_code(&self, candidate: usize) -> bool {
-        let standing = self.agreement.as_ref().and_then(|agreement| agreement.standing(candidate));
-        standing.is_some_and(|standing| standing.is_broken)
-    }
-
     /// Goes on with another round where there are no tests and no candidate can be loaded and run.
     fn replaces_broken(&mut self) -> bool {
         let mut whole = (0..self.slots.len()).filter(|&c| !self.is_cut(c)).peekable();
         let none_loads = whole.peek().is_some() && whole.all(|c| self.is_broken_code(c));
         // Else it is the file around them that cannot be loaded.
-        let is_theirs = self.agreement.as_ref().is_some_and(|agreement| agreement.differ_broken());
+        let is_theirs = self.calls.agreement.as_ref().is_some_and(|agreement| agreement.differ_broken());
         none_loads && is_theirs && !self.is_tested() && self.may_go_on() && self.more(WhyMore::NoneRuns)
-    }
-
-    /// Returns true if tests decide, as far as they have ended.
-    fn is_tested(&self) -> bool {
-        self.task.is_decided_by_tests(&mut self.candidates.iter().map(|c| &c.verdict))
-    }
-
-    /// Returns true if a candidate may be the pick.
-    fn stands(&self, candidate: usize, is_tested: bool) -> bool {
-        let origin = self.slots[candidate].origin.unwrap_or(candidate);
-        let Candidate { text, verdict, .. } = &self.candidates[origin];
-        let is_judged = is_tested || verdict.status != Status::NotRun;
-        let judged = is_judged.then(|| verdict.has_passed());
-        let has_objection = self.slots[origin].objection.is_some();
-        !has_objection && crate::job::may_be_picked(judged, text, self.is_broken_code(candidate))
-    }
-
-    /// Returns true if a candidate without marks has passed.
-    fn has_passed(&self) -> bool {
-        self.first_pass.is_some_and(|first| !self.slots[first].marked)
-    }
-
-    /// Picks a candidate by `ranking`, the candidates that ended by themselves, once that is known.
-    fn pick(&mut self, ranking: Option<&[usize]>) {
-        let slot = |c: usize| &self.slots[self.slots[c].origin.unwrap_or(c)];
-        let (passed, marked) = (|c| slot(c).passed, |c| slot(c).marked);
-        let pick = crate::job::pick(ranking, self.first_pass, self.is_tested(), passed, marked);
-        if std::mem::replace(&mut self.picked, pick) != pick {
-            self.tell(Event::Pick(pick));
-        }
-    }
-
-    /// Returns true for a candidate without an end of its own, which has no key.
-    fn is_cut(&self, candidate: usize) -> bool {
-        self.slots.get(candidate).is_none_or(|slot| slot.key.is_none())
     }
 
     /// Reports the outcome once no more events can come.
@@ -605,9 +459,9 @@ impl State {
         // A pass that ends the run waits for no calls.
         if self.stop_on_pass && self.has_passed() {
             let calls = self.slots.iter_mut().filter_map(|slot| slot.calls.take());
-            calls.chain(self.before.calls.take()).for_each(|cancel| cancel.store(true, Ordering::Relaxed));
+            calls.chain(self.calls.before.calls.take()).for_each(|cancel| cancel.store(true, Ordering::Relaxed));
         }
-        let is_called = self.before.calls.is_some() || self.slots.iter().any(|slot| slot.calls.is_some());
+        let is_called = self.calls.before.calls.is_some() || self.slots.iter().any(|slot| slot.calls.is_some());
         if is_called || self.replaces_broken() {
             return;
         }
@@ -630,34 +484,7 @@ impl State {
             candidates,
             summary,
             picked: self.picked,
-            agreement: self.agreement.clone(),
+            agreement: self.calls.agreement.clone(),
         })));
-    }
-
-    /// Ranks the candidates: those that came to their end first, then those that passed, then the others by
-    /// how far they came in the tests, then by agreement.
-    fn rank(&self, summary: &mut Summary) {
-        // Without probabilities the best candidate is the most frequent one.
-        if self.candidates.iter().all(|c| c.mean_logprob.is_none()) {
-            let origin = |(c, slot): (usize, &Slot)| slot.origin.unwrap_or(c);
-            let votes = crate::job::frequencies(&self.slots.iter().enumerate().map(origin).collect::<Vec<_>>());
-            summary.ranking.sort_by_key(|&c| (self.is_cut(c), Reverse(votes.get(c).copied().unwrap_or(0))));
-        }
-        // Where some passed, they agree among themselves.
-        let slot = |c: usize| &self.slots[self.slots[c].origin.unwrap_or(c)];
-        let (passed, marked) = (|c: usize| slot(c).passed, |c: usize| slot(c).marked);
-        let passing = self.agreement.as_ref().and_then(|agreement| agreement.among(passed));
-        for agreement in self.agreement.as_deref().into_iter().chain(passing.as_ref()) {
-            let standing = |c: usize| agreement.standing(c).map(Standing::order);
-            summary.ranking.sort_by_key(|&c| Reverse(standing(c)));
-        }
-        let is_tested = self.is_tested();
-        if is_tested {
-            let verdict = |c: usize| &self.candidates[self.slots[c].origin.unwrap_or(c)].verdict;
-            summary.ranking.sort_by_key(|&c| if passed(c) { Reverse(0) } else { Reverse(verdict(c).passed_checks()) });
-        }
-        summary.ranking = crate::job::order_of_pick(&summary.ranking, is_tested, passed, marked);
-        let falls = |c: usize| !is_tested && !self.stands(c, false);
-        summary.ranking.sort_by_key(|&c| (self.is_cut(c), self.cut_off.contains(&c), falls(c)));
     }
 }
