@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use super::object::{Object, object};
 use super::value::Value;
 use crate::language::Language;
 
@@ -52,6 +53,11 @@ fn python(value: &Value, depth: usize, is_printed: bool) -> String {
             }
             braces(&fields)
         }
+        Value::Other(text) => match object(text) {
+            Some(Object { printed, .. }) if is_printed => printed,
+            Some(Object { kind, printed }) => format!("{kind}:{printed}"),
+            None => text.clone(),
+        },
         other => other.written(Language::Python),
     }
 }

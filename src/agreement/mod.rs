@@ -35,6 +35,7 @@ mod mutation;
 mod named;
 mod names;
 mod nesting;
+mod object;
 mod pairs;
 mod returned;
 mod stated;

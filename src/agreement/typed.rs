@@ -1,10 +1,10 @@
-//! The answer to a call as a person types it: a literal, or the error that is raised.
+//! The answer to a call as a person types it: a literal, an object of Python's library, or the error that is raised.
 
 use std::fmt::Write;
 
 use super::errors::covers;
 use super::form::{key, printed};
-use super::value::{Value, literal};
+use super::value::{Value, literal, literal_or_object};
 use crate::language::Language;
 use crate::trial::{EFFECTS, Effect, Observed};
 use crate::untrusted::clean_line;
@@ -23,8 +23,8 @@ pub fn words(observed: &Observed) -> String {
     format!("{verb}{}", observed.shown)
 }
 
-/// Reads an answer: a literal of the language, with the arguments that the call has changed
-/// (`None, and argument 1 is [1, 2]`); or `raises ValueError`, with or without the text of the error. It is
+/// Reads an answer: a literal of the language, in Python with objects such as `date(2024, 3, 4)`, with the
+/// arguments that the call has changed (`None, and argument 1 is [1, 2]`); or `raises ValueError`, with or without the text of the error. It is
 /// compared as a call's outcome is. The error is a sentence.
 pub fn typed(text: &str, language: Language) -> Result<Observed, String> {
     let text = text.trim();
@@ -113,7 +113,8 @@ fn value(text: &str, language: Language) -> Option<(Value, usize)> {
     if language != Language::Python && text.starts_with(undefined) {
         return Some((Value::Other(undefined.to_owned()), undefined.len()));
     }
-    literal(text, language)
+    let object = || (language == Language::Python).then(|| literal_or_object(text)).flatten();
+    literal(text, language).or_else(object)
 }
 
 /// A changed argument that a text begins with: its number from 1, its value, and the bytes that it takes.

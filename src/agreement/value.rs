@@ -1,5 +1,6 @@
 //! Literal values in the text of a program: read, changed and written.
 
+use super::object::object;
 use std::fmt::Write;
 
 use crate::language::Language;
@@ -77,10 +78,19 @@ const DEEPEST: usize = 16;
 impl Value {
     /// Returns true if an expression that is no literal is in it.
     pub fn has_other(&self) -> bool {
+        self.has(|_| true)
+    }
+
+    /// Returns true if such an expression is in it that is no object of Python's library.
+    fn has_unknown(&self) -> bool {
+        self.has(|text| object(text).is_none())
+    }
+
+    fn has(&self, is_meant: fn(&str) -> bool) -> bool {
         match self {
-            Self::Other(_) => true,
-            Self::List(all) | Self::Tuple(all) | Self::Set(all) => all.iter().any(Self::has_other),
-            Self::Dict(all) => all.iter().any(|(key, value)| key.has_other() || value.has_other()),
+            Self::Other(text) => is_meant(text),
+            Self::List(all) | Self::Tuple(all) | Self::Set(all) => all.iter().any(|one| one.has(is_meant)),
+            Self::Dict(all) => all.iter().any(|(key, value)| key.has(is_meant) || value.has(is_meant)),
             _ => false,
         }
     }
@@ -211,6 +221,16 @@ pub fn literal(text: &str, language: Language) -> Option<(Value, usize)> {
     let mut reader = Reader { text, at: 0, language, depth: 0 };
     let value = reader.literal()?;
     (!value.has_other()).then_some((value, reader.at))
+}
+
+/// The value that a text of Python begins with and in which objects of its library may be, and the bytes that it
+/// takes.
+pub fn literal_or_object(text: &str) -> Option<(Value, usize)> {
+    // An expression of several words ends with a bracket.
+    let closed = format!("{text})");
+    let mut reader = Reader { text: &closed, at: 0, language: Language::Python, depth: 0 };
+    let value = reader.element()?;
+    (!value.has_unknown()).then_some((value, reader.at))
 }
 
 /// The parts of a list that commas separate, from byte `at` to the bracket that closes it.

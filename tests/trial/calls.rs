@@ -88,8 +88,27 @@ fn a_typed_answer_is_the_result_that_it_says() {
         "3.14159265358979", "1e999", "'it\\'s'", "'say \"x\"'", "'both \\' and \"'", "'a\\nb\\t\\\\'", "'日本 é ß'",
         "'\u{a0}\u{3000}'", "'\u{1f600}'", "'\u{e000}'",
     ];
-    let values: Vec<&str> = values.into_iter().chain(long.iter().map(String::as_str)).chain([deep.as_str()]).collect();
-    let observed = calls(&runner, "def f(x):\n    return x\n", &values);
+    let objects = [
+        "Decimal('9.50')",
+        "Decimal(-3)",
+        "Decimal('0.00001')",
+        "Fraction(6, -4)",
+        "date(2024, 3, 4)",
+        "datetime(2024, 3, 4)",
+        "datetime(2024, 3, 4, 5, 6, 7, 8)",
+        "time(9)",
+        "timedelta(hours=25, minutes=-1)",
+        "timedelta(0)",
+        "Path('a/b.txt')",
+        "UUID('12345678123456781234567812345678')",
+        "[date(2024, 3, 4), None]",
+        "{'total': (Decimal('1.0'), 2)}",
+    ];
+    let long = long.iter().map(String::as_str).chain([deep.as_str()]);
+    let values: Vec<&str> = values.into_iter().chain(objects).chain(long).collect();
+    let program = "from datetime import date, datetime, time, timedelta\nfrom decimal import Decimal\n\
+        from fractions import Fraction\nfrom pathlib import Path\nfrom uuid import UUID\ndef f(x):\n    return x\n";
+    let observed = calls(&runner, program, &values);
     for (value, observed) in values.iter().zip(&observed) {
         let typed = typed(value, Language::Python).unwrap();
         assert_eq!(typed.outcome(), observed.outcome(), "{value}");

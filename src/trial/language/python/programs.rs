@@ -18,7 +18,8 @@ macro_rules! program {
 }
 
 /// The driver: the process with the tests and the code.
-pub const DRIVER: &str = program!("begin" "enter" "module" "ignored" "loose" "stand_in" "examples" "unit" "pytest" "run");
+pub const DRIVER: &str =
+    program!("begin" "enter" "module" "ignored" "loose" "stand_in" "examples" "unit" "pytest" "run");
 /// The observer: the process that calls the function.
 pub const OBSERVER: &str = program!("begin" "enter" "module" "observe");
 
