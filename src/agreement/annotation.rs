@@ -1,5 +1,6 @@
 //! Kinds by annotations: types of the language and its library, and those that the file declares.
 
+use super::awaited;
 use super::defaults;
 use super::kind::{Kind, PROMISE, Parameter, Way};
 use super::library;
@@ -161,6 +162,7 @@ impl<'a> Types<'a> {
         let last = spelled.rsplit('.').next().unwrap_or_default();
         let each = split(inside, ',');
         let at = |place: usize| Box::new(each.get(place).map_or(Kind::Unknown, |text| self.inside(text, depth + 1)));
+        let awaited = |text: &str| awaited::of_result(text, |text| self.inside(text, depth + 1));
         let known = match last.to_lowercase().as_str() {
             "int" | "integer" | "number" => Kind::Int,
             "float" | "double" => Kind::Float,
@@ -183,9 +185,17 @@ impl<'a> Types<'a> {
             "tuple" if each.len() == 2 && each[1] == "..." => Kind::Row(at(0)),
             "tuple" => Kind::Tuple((0..each.len()).map(|place| *at(place)).collect()),
             "callable" if each.get(1).is_some_and(|of| ["None", "Awaitable[None]"].contains(of)) => Kind::callback(),
+            "callable" if self.is_python() && each.get(1).is_some_and(|of| awaited(of).is_some()) => {
+                each.get(1).and_then(|of| awaited(of)).unwrap_or_default()
+            }
             "callable" if each.first() == Some(&"[]") => Kind::Gives(at(1)),
             "callable" | "function" => Kind::Function,
             "promise" if !self.is_python() => Kind::From(PROMISE.to_owned(), at(0)),
+            name if self.is_python()
+                && let Some(kind) = awaited::of_type(name, at) =>
+            {
+                kind
+            }
             "optional" => Kind::Maybe(at(0)),
             "union" => self.any_of(&each, depth),
             "annotated" | "readonly" | "partial" | "required" | "notrequired" | "nonnullable" | "final" => *at(0),
@@ -454,6 +464,12 @@ mod tests {
             ("tuple[int, ...]", Kind::Row(Box::new(Kind::Int))),
             ("Callable[[int], str]", Kind::Function),
             ("Callable[[], float]", Kind::Gives(Box::new(Kind::Float))),
+            (
+                "Callable[[], Awaitable[float]]",
+                Kind::From("an_async".to_owned(), Box::new(Kind::Gives(Box::new(Kind::Float)))),
+            ),
+            ("Coroutine[Any, Any, str]", Kind::From("a_coroutine".to_owned(), Box::new(Kind::Text))),
+            ("AsyncIterator[str]", Kind::From("an_async_iterator".to_owned(), Box::new(list(Kind::Text)))),
             ("Callable[[], Any] | None", Kind::Maybe(Box::new(Kind::Gives(Box::default())))),
             ("\"int\"", Kind::Int),
             ("Thing", Kind::Unknown),

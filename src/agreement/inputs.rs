@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::annotation::Types;
+use super::awaited;
 use super::calls::{Call, Called};
 use super::described::Described;
 use super::files::{is_path, with_files};
@@ -174,7 +175,8 @@ impl Known<'_> {
         let kind = self.nesting.nested(parameter.kind, is_guessed);
         let is_open = is_guessed && !self.literals.shows(&parameter.name);
         let kind = self.words.told(kind, is_open);
-        with_forms(head, function, Parameter { kind, ..parameter }, is_open)
+        let parameter = awaited::in_place(head, Parameter { kind, ..parameter }, &self.uses);
+        with_forms(head, function, parameter, is_open)
     }
 }
 

@@ -112,7 +112,7 @@ impl Literals {
                             show(&mut kinds, from, kind);
                         }
                         let is_awaited = owner(1) == Some("await");
-                        if let Some(kind) = kind_of_use(&all[at..], is_awaited).filter(|_| !is_mark(1, '.')) {
+                        if let Some(kind) = kind_of_use(language, &all[at..], is_awaited).filter(|_| !is_mark(1, '.')) {
                             show(&mut kinds, name, kind);
                         }
                         if let Ok(number) = name.replace('_', "").parse::<i64>() {
@@ -381,7 +381,8 @@ fn kind_asked(words: &[Word]) -> Option<(&str, Kind)> {
 
 /// The kind of the name that words begin with: it is divided, and by no part of a path, or called without
 /// arguments.
-fn kind_of_use(words: &[Word], is_awaited: bool) -> Option<Kind> {
+fn kind_of_use(language: Language, words: &[Word], is_awaited: bool) -> Option<Kind> {
+    let is_awaited = is_awaited && language != Language::Python;
     match words {
         [_, Word::Mark('/'), next, ..] if !matches!(next, Word::Text(_)) => Some(Kind::Int),
         [_, Word::Mark('('), Word::Mark(')'), ..] if is_awaited => {

@@ -17,6 +17,7 @@
 //!   (`stated`) it is written so that all candidates that give it pass.
 
 mod annotation;
+mod awaited;
 mod calls;
 mod defaults;
 mod described;

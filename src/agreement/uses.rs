@@ -47,7 +47,7 @@ pub const COLUMNS: [&str; 2] = ["name", "age"];
 
 /// Uses of names in bodies.
 pub struct Uses {
-    language: Language,
+    pub language: Language,
     bodies: Vec<Vec<Word>>,
     /// Fields that are read by their names of what is no parameter.
     columns: Vec<String>,
@@ -62,7 +62,7 @@ impl Uses {
     }
 
     /// Returns true if at least half of the bodies do so.
-    fn do_most(&self, is_done: impl Fn(&[Word]) -> bool) -> bool {
+    pub fn do_most(&self, is_done: impl Fn(&[Word]) -> bool) -> bool {
         let count = self.bodies.iter().filter(|body| is_done(body)).count();
         count > 0 && 2 * count >= self.bodies.len()
     }

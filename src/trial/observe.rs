@@ -25,6 +25,13 @@ pub const CALLBACK_MAKER: &str = "a_callback";
 /// call does.
 pub const STUB_MAKER: &str = "a_stub";
 
+/// The function that makes an asynchronous function of another one, in Python.
+pub const ASYNC_MAKER: &str = "an_async";
+/// The function that makes a coroutine which gives a value, in Python.
+pub const COROUTINE_MAKER: &str = "a_coroutine";
+/// The function that makes an asynchronous iterator of a list, in Python.
+pub const STREAM_MAKER: &str = "an_async_iterator";
+
 /// Parts of keys behind the result, as the observers write them: calls of functions that are given, and
 /// sleep.
 pub const EFFECTS: [&str; 2] = ["calls what it is given with", "sleeps"];
@@ -86,6 +93,9 @@ impl Input {
             () if !self.earlier.is_empty() => Some("these are several on one object"),
             () if makes(CALLBACK_MAKER) => Some("this one needs a function that is made for it"),
             () if makes(STUB_MAKER) => Some("this one needs an object that is made for it"),
+            () if [ASYNC_MAKER, COROUTINE_MAKER, STREAM_MAKER].into_iter().any(makes) => {
+                Some("this one needs something to await that is made for it")
+            }
             () if makes(FILE_MAKER) || makes(FOLDER_MAKER) => Some("this one needs a file that is made for it"),
             () => None,
         }

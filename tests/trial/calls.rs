@@ -231,6 +231,22 @@ fn what_an_object_holds_is_compared_and_shown() {
 }
 
 #[test]
+fn values_that_are_awaited_are_told_and_given() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let yields = "import asyncio\n\nasync def f(n):\n    while n > 0:\n        await asyncio.sleep(1)\n        yield n\n        n -= 1\n";
+    let observed = calls(&runner, yields, &["2", "0"]);
+    assert_eq!(observed.iter().map(|one| one.shown.as_str()).collect::<Vec<_>>(), ["[2, 1], and sleeps 1, 1", "[]"]);
+    let retry = "async def f(action, times=2):\n    for left in range(times)[::-1]:\n        try:\n            return await action()\n        \
+                 except ArithmeticError:\n            if not left:\n                raise\n";
+    let actions =
+        ["an_async(lambda: 5)", "an_async(lambda *_: 1 / 0)", "an_async(lambda *_, all=[2, 0]: 6 // all.pop())"];
+    assert_eq!(keys(&calls(&runner, retry, &actions)), ["5", "ZeroDivisionError", "3"]);
+    let reads = "async def f(lines):\n    return [line async for line in lines]\n";
+    assert_eq!(keys(&calls(&runner, reads, &["an_async_iterator([1, 2])", "[1, 2]"])), ["[1, 2]", "TypeError"]);
+    assert_eq!(keys(&calls(&runner, "async def f(one):\n    return await one\n", &["a_coroutine(3)"])), ["3"]);
+}
+
+#[test]
 fn calls_of_what_is_given_and_sleep_are_seen_where_they_are_what_it_does() {
     let Some(runner) = runner(Language::Python) else { return };
     let each = |body: &str| {

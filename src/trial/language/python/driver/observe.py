@@ -133,7 +133,7 @@ def short_form(value):
 
 def form_of_argument(value):
     """The form of a value before and after a call. What is used up by looking at it is left alone."""
-    if hasattr(value, "__next__") or is_coroutine(value):
+    if hasattr(value, "__next__") or is_coroutine(value) or is_stream(value):
         return ""
     try:
         return short_form(value)
@@ -146,13 +146,48 @@ def is_coroutine(value):
 
 
 def settled(value):
-    """The result of a coroutine, and the values of an iterator."""
+    """The result of a coroutine, and the values of an iterator, also of one that is awaited."""
     if is_coroutine(value):
         import asyncio
         return asyncio.run(value)
     if hasattr(value, "__next__"):
         return [one for one, _ in zip(value, range(MOST_ITEMS))]
+    if is_stream(value):
+        import asyncio
+        return asyncio.run(values_of(value))
     return value
+
+
+def is_stream(value):
+    return not isinstance(value, Stub) and hasattr(type(value), "__anext__")
+
+
+async def values_of(stream):
+    """The values of an asynchronous iterator."""
+    found = []
+    async for one in stream:
+        found.append(one)
+        if len(found) == MOST_ITEMS:
+            break
+    return found
+
+
+def an_async(function):
+    """An asynchronous function that does what another one does."""
+    async def asynchronous(*values, **named):
+        return function(*values, **named)
+    return asynchronous
+
+
+async def a_coroutine(value):
+    """Gives a value once it is awaited."""
+    return value
+
+
+async def an_async_iterator(values):
+    """Goes through values for `async for`."""
+    for one in values:
+        yield one
 
 
 # The files that were made for a call, and what they hold; what else the folder of the calls has.
@@ -491,7 +526,8 @@ def main():
     try:
         space = vars(module_of(request["file"]))
         shift_coroutines(space)
-        space = {**space, "a_file": a_file, "a_folder": a_folder, "a_callback": a_callback, "a_stub": a_stub}
+        makers = a_file, a_folder, a_callback, a_stub, an_async, a_coroutine, an_async_iterator
+        space = {**space, **{maker.__name__: maker for maker in makers}}
     except BaseException as error:
         tell(error=show_error(error))
         leave(0)
