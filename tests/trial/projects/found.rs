@@ -79,14 +79,22 @@ fn tests_with_a_harness_of_their_own_are_found_and_named() {
     let place = Place::new(&[
         ("Cargo.toml", &manifest),
         ("src/lib.rs", "pub fn f(x: i64) -> i64 {\n    2 * x\n}\n"),
-        ("tests/all.rs", "fn main() {\n    assert_eq!(doubling::f(1), 2);\n}\n"),
+        ("tests/all.rs", "use doubling::f;\n\nfn main() {\n    assert_eq!(f(1), 2);\n}\n"),
     ]);
-    let target = target(&place, "src/lib.rs");
-    let (tests, _) = Tests::usual(&target, Tests::found(&target)).unwrap();
-    let trial = Trial { stub: Some(target.text.clone()), ..trial(Language::Rust, &target.text, tests) };
-    let verdict = runner.run(&trial, &Arc::default()).unwrap();
+    let judge = || {
+        let target = target(&place, "src/lib.rs");
+        let (tests, _) = Tests::usual(&target, Tests::found(&target)).unwrap();
+        let trial = trial(Language::Rust, &target.text, tests);
+        runner.run(&Trial { stub: Some(target.text), file: target.path, ..trial }, &Arc::default()).unwrap()
+    };
+    let verdict = judge();
     let said = "all.rs has a harness of its own, which does not report single tests: give --test-command 'cargo test --offline --test all'";
     assert!(verdict.status == Status::NotRun && verdict.message.contains(said), "{verdict:?}");
+    // Nor are they passed over in silence where others decide.
+    let others = "use doubling::f;\n\n#[test]\nfn doubles() {\n    assert_eq!(f(1), 2);\n}\n";
+    std::fs::write(place.path().join("tests/f.rs"), others).unwrap();
+    let verdict = judge();
+    assert!(verdict.has_passed() && verdict.assurance.marks[0].contains(said), "{verdict:?}");
 }
 
 /// Stands in for a package that removes types, and like it puts a function of its own before `process.emit` and

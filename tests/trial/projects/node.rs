@@ -90,6 +90,20 @@ fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
     assert!(verdict.status == Status::Failed && verdict.message.contains("f > doubles"), "{}", verdict.message);
 }
 
+/// Tests that a wrong function passes do not decide because another one fails by itself.
+#[test]
+fn beside_a_test_that_is_left_out_the_others_have_to_notice_the_function() {
+    let Some(runner) = node() else { return };
+    let own = "test('is there', () => assert.equal(typeof f, 'function'));\ntest('own', () => {\n  throw new Error('no server');\n});\n";
+    let place = project(&format!("{}{own}", TESTS.split_once("test(").expect("a test").0));
+    let tests = place.tests("src/f.js", "test/f.test.js");
+    let trial = trial(Language::JavaScript, RIGHT, tests);
+    let function = Some("f".to_owned());
+    let verdict = place.judge(&runner, &Trial { stub: Some(STUB.to_owned()), entry_point: function, ..trial });
+    let said = "these tests do not notice `f`: they pass when it does nothing as well";
+    assert!(verdict.status == Status::NotRun && verdict.message.starts_with(said), "{verdict:?}");
+}
+
 #[test]
 fn a_test_whose_framework_catches_what_the_function_raises_judges_it() {
     let Some(runner) = node() else { return };
