@@ -91,7 +91,9 @@ impl Task for Job {
     }
 
     fn is_cut_off(&self, reason: FinishReason, completion: &str) -> bool {
-        reason == FinishReason::Length && self.target().is_some_and(|target| target.breaks_off(completion))
+        // Other code of the file may come before the function.
+        let is_cut = |target: &Target| completion.trim().is_empty() || target.breaks_off(completion);
+        reason == FinishReason::Length && self.target().is_some_and(is_cut)
     }
 
     fn prompt_now(&self, window: &Window) -> Option<Prompt> {

@@ -364,8 +364,11 @@ impl State {
             self.slots[candidate].key = key;
             self.cut_off.push(candidate);
             if self.task.has_tests() {
-                c.verdict =
-                    Verdict::not_run("cut at its token limit, in the middle of the function: raise --max-tokens");
+                c.verdict = Verdict::not_run(if c.text.trim().is_empty() {
+                    "nothing of the function was written within the token limit: raise --max-tokens"
+                } else {
+                    "cut at its token limit, in the middle of the function: raise --max-tokens"
+                });
                 let outcome = Ok(c.verdict.clone());
                 self.tell(Event::Verdict { candidate, outcome });
             }

@@ -344,7 +344,7 @@ fn most_that_do_the_same_come_first_with_tests_and_without() {
 /// Half a function is no candidate to take, however probable it is.
 #[test]
 fn what_the_token_limit_cuts_in_the_middle_is_not_tested_and_comes_last() {
-    /// All end at the token limit, the first two in the middle.
+    /// All end at the token limit, the first two in the middle, the third before the function.
     struct Short;
     impl Source for Short {
         fn info(&self) -> SourceInfo {
@@ -352,24 +352,24 @@ fn what_the_token_limit_cuts_in_the_middle_is_not_tested_and_comes_last() {
         }
         fn generate(&self, request: Request, mut sink: EventSink) -> Ticket {
             let ticket = Ticket::new(request.options.n);
-            let texts = ["    for y in [x]:\n", "    return (x\n", "    return x + x\n"];
+            let texts = ["    for y in [x]:\n", "    return (x\n", "\n", "    return x + x\n"];
             for (candidate, text) in texts.into_iter().enumerate() {
                 let (reason, text) = (FinishReason::Length, text.to_owned());
                 let _ = sink(source::Event::Finished { candidate, reason, text, mean_logprob: Some(-0.5) });
             }
-            let _ = sink(source::Event::Done(Box::new(Summary { ranking: vec![0, 1, 2], ..Summary::default() })));
+            let _ = sink(source::Event::Done(Box::new(Summary { ranking: vec![0, 1, 2, 3], ..Summary::default() })));
             ticket
         }
     }
     for tests in [TestsChoice::None, TestsChoice::Auto] {
         let (pool, ran) = unsteady();
         let job = Job::from_text(STUB, &tests).unwrap();
-        let options = GenerateOptions { n: 3, ..GenerateOptions::default() };
+        let options = GenerateOptions { n: 4, ..GenerateOptions::default() };
         let request = Request { prompt: job.prompt(), reference: None, options };
         let (_run, events) = start(&Short, &pool, Ask { request, task: Arc::new(job), ..ask(false) });
         let done = outcome(&events);
-        assert_eq!((done.picked, ran.load(Ordering::Relaxed)), (Some(2), usize::from(tests == TestsChoice::Auto)));
-        for candidate in &done.candidates[..2] {
+        assert_eq!((done.picked, ran.load(Ordering::Relaxed)), (Some(3), usize::from(tests == TestsChoice::Auto)));
+        for candidate in &done.candidates[..3] {
             let is_told = candidate.verdict.message.contains("raise --max-tokens");
             assert_eq!(is_told, tests == TestsChoice::Auto, "{}", candidate.verdict.message);
         }

@@ -47,6 +47,9 @@ pub fn draw(buf: &mut Buffer, pane: Pane, look: &Look, layout: &Layout) {
             Phase::Streaming => said.as_ref().map_or_else(String::new, Said::line),
             _ => match said.as_ref().filter(|said| !said.whole().is_empty()) {
                 Some(said) => format!("no code; {}", said.line()),
+                None if candidate.tokens > 0 => {
+                    format!("(nothing of the function in {} tokens)", candidate.tokens)
+                }
                 None => "(nothing was written)".to_owned(),
             },
         };
