@@ -50,6 +50,7 @@ pub mod wish;
 #[cfg(test)]
 pub(crate) mod wish_tests;
 pub mod writing;
+pub mod written;
 
 pub use candidate::{Candidate, Phase, Testing};
 pub use effect::Effect;
@@ -102,6 +103,7 @@ mod tests {
             ("watch.rs", include_str!("watch.rs")),
             ("wish.rs", include_str!("wish.rs")),
             ("writing.rs", include_str!("writing.rs")),
+            ("written.rs", include_str!("written.rs")),
         ];
         let declared = include_str!("mod.rs").lines().filter(|l| l.starts_with("pub mod ")).count();
         assert_eq!(

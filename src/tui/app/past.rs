@@ -8,7 +8,7 @@ use super::candidate::{Phase, Testing};
 use super::effect::Effect;
 use super::run::Run;
 use super::state::{Focus, State};
-use super::update::mark;
+use super::written::mark;
 use super::{stream, update, wish};
 use crate::engine::FinishReason;
 use crate::job::{Event, Job};

@@ -7,7 +7,7 @@ use super::choices::{Choice, Choices};
 use super::effect::Effect;
 use super::past::Past;
 use super::state::{ARM_MS, Focus, State};
-use super::update::mark;
+use super::written::mark;
 use crate::job::Job;
 use crate::language::Language;
 use crate::tui::event::Key;

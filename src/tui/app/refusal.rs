@@ -1,6 +1,7 @@
 //! Why an action can do nothing now, and what a key without a meaning here is for.
 
 use super::state::{State, While};
+use super::written::nothing_to_undo;
 use crate::engine::MAX_CANDIDATES;
 use crate::job::{Task, label};
 use crate::language::Language;
@@ -43,10 +44,7 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
         Action::Accept | Action::Edit | Action::SavePatch if is_empty => format!("{name} is empty"),
         Action::Diff | Action::Preview if is_empty => "there is nothing to show yet".to_owned(),
         Action::StopOne if focused.is_some() && !is_live => format!("{name} has ended already"),
-        Action::Undo if !state.can_undo() && state.written.is_empty() => {
-            "nothing to undo: nothing was written in this session (`bass-tui undo` in a shell takes back earlier writes)"
-                .to_owned()
-        },
+        Action::Undo => nothing_to_undo(state)?,
         Action::ReadAgain if !state.has_file() => {
             "there is no file to read again: the prompt is all there is".to_owned()
         }

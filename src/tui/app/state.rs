@@ -1,6 +1,5 @@
 //! Everything the screen shows.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::answer::Answering;
@@ -18,6 +17,7 @@ use super::run::Run;
 use super::tokens::{Colouring, Insight};
 use super::watch::Watch;
 use super::wish::{Wish, wished};
+use super::written::Written;
 use crate::engine::GenerateOptions;
 use crate::job::{Job, JobError, Task};
 use crate::language::Language;
@@ -106,14 +106,6 @@ pub enum Question {
     UndoEarlier,
 }
 
-/// A function that was written earlier in this session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// File and function, for the reader.
-    pub subject: String,
-    pub file: Option<PathBuf>,
-}
-
 /// The state of the screen.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // each is a thing of its own
@@ -200,8 +192,8 @@ pub struct State {
     pub armed: Option<(Action, u64)>,
     /// Which candidate is in the file, and the file.
     pub applied: Option<(u64, usize)>,
-    /// Functions that were written earlier in this session and can be taken back, the last one last.
-    pub written: Vec<Written>,
+    /// Writes before that in this session.
+    pub written: Written,
     /// All runs of the function; the shown one is in `run`.
     pub past: Past,
     /// Following of the editor.
@@ -259,7 +251,7 @@ impl State {
             notice: None,
             armed: None,
             applied: None,
-            written: Vec::new(),
+            written: Written::default(),
             past: Past::default(),
             watch: Watch::default(),
         }
@@ -416,25 +408,6 @@ impl State {
     /// Accepting writes a file.
     pub fn has_file(&self) -> bool {
         self.job.target().is_some_and(|t| t.path.is_some())
-    }
-
-    /// A candidate of the current generation is in the file.
-    pub fn can_undo(&self) -> bool {
-        self.applied.is_some()
-    }
-
-    /// File and function of the write that is taken back where none of the shown function can be.
-    pub fn earlier_write(&self) -> Option<&str> {
-        self.written.last().map(|written| written.subject.as_str())
-    }
-
-    /// The candidate that is in the file is no longer one of the text that is shown.
-    pub(super) fn leave_written(&mut self) {
-        self.wish.leave_done();
-        if self.applied.take().is_some() {
-            let file = self.job.file().map(Into::into);
-            self.written.push(Written { subject: self.subject(), file });
-        }
     }
 
     /// The tests would run, or do run, without isolation.

@@ -13,7 +13,7 @@ use super::stream;
 use super::tokens;
 use super::watch;
 use super::{palette, past};
-use super::{testing, wish, writing};
+use super::{testing, wish, writing, written};
 use crate::job::{Job, label};
 use crate::source::SourceInfo;
 use crate::trial::Protection;
@@ -118,11 +118,11 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
         }
         Msg::Followed(news) => watch::followed(state, news),
         Msg::Undone(result) => {
-            undone(state, result);
+            written::undone(state, result);
             Vec::new()
         }
         Msg::Stands(stands) => {
-            standing(state, stands);
+            written::standing(state, stands);
             Vec::new()
         }
         Msg::Copied(result) => outcome(state, result),
@@ -199,7 +199,7 @@ fn applied(state: &mut State, run: u64, candidate: usize, result: Result<String,
         Ok(path) => {
             state.applied = Some((run, candidate));
             state.diff = None;
-            mark(state);
+            written::mark(state);
             let effects = wish::done(state, run);
             let undo = state.key_name(Context::Panes, Action::Undo);
             let next = picker::next_key(state);
@@ -207,47 +207,5 @@ fn applied(state: &mut State, run: u64, candidate: usize, result: Result<String,
             effects
         }
         Err(why) => outcome(state, Err(why)),
-    }
-}
-
-fn undone(state: &mut State, result: Result<String, String>) {
-    let earlier = if state.can_undo() { None } else { state.written.pop() };
-    match result {
-        Ok(said) => {
-            if state.applied.take().is_some() {
-                wish::undone(state);
-            }
-            mark(state);
-            if earlier.is_some_and(|earlier| earlier.file.as_deref() == state.job.file()) {
-                state.stale = true;
-                let again = state.key_name(Context::Panes, Action::ReadAgain);
-                return state.done(format!("{said}; {again} reads the file again"));
-            }
-            state.done(said);
-        }
-        Err(why) => state.fail(why),
-    }
-}
-
-/// A candidate that was written is to be written again; another program may have changed it meanwhile.
-fn standing(state: &mut State, stands: bool) {
-    let Some((_, candidate)) = state.applied else { return };
-    if stands {
-        return state.say(format!("{} is in the file already", label(candidate)));
-    }
-    (state.applied, state.stale) = (None, true);
-    mark(state);
-    let (file, key) = (state.subject(), state.key_name(Context::Panes, Action::ReadAgain));
-    state.fail(format!("{file} has changed since {} was written to it; {key} reads it again", label(candidate)));
-}
-
-/// Marks the candidate that is in the file.
-pub(super) fn mark(state: &mut State) {
-    let applied = state.applied;
-    if let Some(run) = &mut state.run {
-        let id = run.id;
-        for (index, candidate) in run.candidates.iter_mut().enumerate() {
-            candidate.applied = applied == Some((id, index));
-        }
     }
 }

@@ -77,6 +77,7 @@ fn accepting_writes_the_file_and_u_takes_it_back() {
     session.send(Msg::Undone(Ok("stats.py".into())));
     assert!(!session.state.can_undo());
     assert_eq!(session.key("u"), []);
+    assert!(said(&session).contains("was taken back already (`bass-tui undo`"), "{}", said(&session));
     session.send(Msg::Applied { run: 1, candidate: 1, result: Ok("stats.py".into()) });
     session.send(Msg::Stands(false));
     let error = session.state.error.clone().unwrap();
