@@ -201,6 +201,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Start, A::Wish, "wish", &["I"], "say in a sentence what to change in the function", "say what to change"),
     binding(C::Start, A::FocusPrompt, "focus-prompt", &["i"], "edit the prompt", "edit prompt"),
     binding(C::Start, A::Pick, "pick", &["ctrl-t"], "choose a function to complete", "functions"),
+    binding(C::Start, A::Undo, "undo", &["u"], "take back what was written in this session", "undo"),
     binding(C::Start, A::Help, "help", &["?"], "this help", "help"),
     binding(C::Start, A::Palette, "palette", &[":"], "all actions and settings, to choose from", "actions"),
     binding(C::Start, A::Settings, "settings", &[","], "the settings, to change them", ""),

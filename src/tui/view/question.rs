@@ -31,8 +31,12 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, question: Question) {
         Question::UndoEarlier => {
             let written = state.earlier_write().unwrap_or_default();
             let said = format!("{written} was written earlier in this session.");
-            let same = "Nothing is written of the function as it is shown here.".to_owned();
-            (format!("undo {written}?"), [said, same], ("take it back", "do not"))
+            let here = if written == state.subject() {
+                "It gets back the text that it had before."
+            } else {
+                "It is not the function that is shown here."
+            };
+            (format!("undo {written}?"), [said, here.to_owned()], ("take it back", "do not"))
         }
         Question::Take { candidate } => {
             let name = label(candidate);

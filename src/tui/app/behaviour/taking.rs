@@ -11,6 +11,7 @@ use crate::tui::app::fixture::{PROMPT, Session, body};
 use crate::tui::app::state::Question;
 use crate::tui::app::{Effect, Msg, Phase};
 use crate::tui::keymap::Context;
+use crate::tui::view::scenes;
 
 #[test]
 fn accepting_without_a_file_leaves_with_the_text() {
@@ -212,6 +213,28 @@ fn earlier_writes_of_the_session_are_taken_back_when_that_is_confirmed() {
     assert_eq!((said(&session).as_str(), session.state.earlier_write()), ("numbers.py: is_even is as before", None));
     session.key("u");
     assert!(session.state.question.is_none() && said(&session).contains("`bass-tui undo`"), "{}", said(&session));
+}
+
+/// The key that the notice of a write proposes goes to a function without candidates.
+#[test]
+fn what_was_written_is_taken_back_before_the_next_function_has_candidates() {
+    let mut session = in_a_file(1);
+    session.verdict(0, Status::Passed, "");
+    assert!(session.key("enter").len() == 1);
+    session.send(Msg::Applied { run: 1, candidate: 0, result: Ok("numbers.py".into()) });
+    let other = Arc::new(Job::from_text(PROMPT, &TestsChoice::None).unwrap());
+    session.key("ctrl-n");
+    let chosen = crate::tui::app::picker::Chosen { job: other, advice: None };
+    let ask = session.state.picking.wanted.unwrap();
+    session.send(Msg::Targeted { ask, result: Ok(Some(chosen)) });
+    assert_eq!(session.state.context(), Context::Start);
+    let shown = |session: &Session| scenes::text(&scenes::draw(&session.state, 80, 24));
+    assert!(shown(&session).lines().last().unwrap().contains("u undo"), "{}", shown(&session));
+    assert_eq!((session.key("u"), session.state.question), (Vec::new(), Some(Question::UndoEarlier)));
+    assert!(shown(&session).contains("It is not the function that is shown here."), "{}", shown(&session));
+    assert_eq!(session.key("y"), [Effect::Undo]);
+    session.send(Msg::Undone(Ok("numbers.py is as it was before".into())));
+    assert!(!shown(&session).lines().last().unwrap().contains("u undo"), "{}", shown(&session));
 }
 
 #[test]
