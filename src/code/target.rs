@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use similar::get_close_matches;
 
 use super::rules::{self, Function};
-use super::{CodeError, Place, TargetSpec, near, placeholder, text};
+use super::{Applied, CodeError, Place, TargetSpec, near, placeholder, text};
 use crate::files;
 use crate::language::Language;
 
@@ -71,8 +71,17 @@ struct Source {
 impl Target {
     /// Reads the file and finds the function.
     pub fn read(spec: &TargetSpec) -> Result<Self, CodeError> {
+        Self::in_bytes(spec, read_bytes(&spec.path)?)
+    }
+
+    /// Reads the file without a change that was written, and finds the function. An error if the written lines
+    /// are other ones now.
+    pub fn read_without(spec: &TargetSpec, applied: &Applied) -> Result<Self, CodeError> {
+        Self::in_bytes(spec, applied.taken_out()?.1)
+    }
+
+    fn in_bytes(spec: &TargetSpec, original: Vec<u8>) -> Result<Self, CodeError> {
         let path = &spec.path;
-        let original = read_bytes(path)?;
         let language = language_of(path)?;
         if !original.is_ascii() {
             utf8_declared(path, language, &original)?;

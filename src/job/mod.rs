@@ -37,7 +37,7 @@ pub use run::{Ask, Candidate, Event, Outcome, Retry, Rounds, Run, Sink, Task, Wh
 pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 
 use crate::agreement::Agreement;
-use crate::code::{self, CodeError, HeadPart, Place, Target, TargetSpec};
+use crate::code::{self, Applied, CodeError, HeadPart, Place, Target, TargetSpec};
 use crate::engine::StopRules;
 use crate::language::Language;
 use crate::prompt::{self, Shown, Told};
@@ -128,9 +128,19 @@ impl Job {
 
     /// The job for the current content of its file.
     pub fn read_again(&self) -> Result<Self, JobError> {
+        self.read_by(Target::read)
+    }
+
+    /// The job for the current content of its file but for a change that was written. An error if the written
+    /// lines are other ones now.
+    pub fn read_without(&self, applied: &Applied) -> Result<Self, JobError> {
+        self.read_by(|spec| Target::read_without(spec, applied))
+    }
+
+    fn read_by(&self, read: impl FnOnce(&TargetSpec) -> Result<Target, CodeError>) -> Result<Self, JobError> {
         let target = self.target().and_then(|t| Some((t.path.clone()?, t.name.clone())));
         let (path, name) = target.ok_or_else(|| CodeError::NotAFile { name: "the prompt".to_owned() })?;
-        let target = Target::read(&TargetSpec { path, place: Place::Function(name) })?;
+        let target = read(&TargetSpec { path, place: Place::Function(name) })?;
         Ok(Self::from_target(target, &self.choice)?.showing(self.showing).wishing(self.wish.as_deref()))
     }
 

@@ -180,7 +180,7 @@ pub fn recalled(kept: &Kept, now: &Arc<Job>) -> Recalled {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::fs;
     use std::sync::Mutex;
     use std::sync::mpsc::{Receiver, Sender, channel};
@@ -203,15 +203,15 @@ mod tests {
     use crate::tui::world::{Incoming, LoopAction, World};
 
     /// The screen without its terminal: state and world, and the messages between them.
-    struct Screen {
-        state: State,
-        world: World,
+    pub(in crate::tui) struct Screen {
+        pub state: State,
+        pub world: World,
         incoming: UnboundedReceiver<Incoming>,
         left: Option<String>,
     }
 
     impl Screen {
-        fn on(path: &Path, state_dir: &Path) -> Self {
+        pub fn on(path: &Path, state_dir: &Path) -> Self {
             let spec = TargetSpec { path: path.to_path_buf(), place: Place::Any };
             let job = Job::from_target(Target::read(&spec).unwrap(), &TestsChoice::Auto).unwrap();
             Self::of(job, state_dir)
@@ -231,7 +231,7 @@ mod tests {
             this
         }
 
-        fn send(&mut self, msg: Msg) {
+        pub fn send(&mut self, msg: Msg) {
             for effect in update(&mut self.state, 0, msg) {
                 if let LoopAction::Quit(text) = self.world.act(effect) {
                     self.left = text.accepted;
@@ -239,12 +239,12 @@ mod tests {
             }
         }
 
-        fn key(&mut self, name: &str) {
+        pub fn key(&mut self, name: &str) {
             self.send(Msg::Key(Key::parse(name).unwrap()));
         }
 
         /// Takes messages in up to the wanted one.
-        fn until(&mut self, wanted: fn(&Msg) -> bool) {
+        pub fn until(&mut self, wanted: fn(&Msg) -> bool) {
             loop {
                 let Some(Incoming::App(msg)) = self.incoming.blocking_recv() else { panic!("nothing but messages") };
                 let is_wanted = wanted(&msg);
@@ -255,7 +255,7 @@ mod tests {
             }
         }
 
-        fn generate(&mut self, key: &str) {
+        pub fn generate(&mut self, key: &str) {
             self.key(key);
             self.until(|msg| matches!(msg, Msg::Job { event: Event::Done(_), .. }));
         }

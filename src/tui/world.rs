@@ -3,6 +3,8 @@
 
 mod following;
 mod opening;
+#[cfg(test)]
+mod tests;
 mod writing;
 
 use std::ops::ControlFlow;
@@ -191,13 +193,8 @@ impl World {
                 };
                 self.tell(msg);
             }
-            Effect::ReadAgain => {
-                let result = self.job.read_again().map(Arc::new).map_err(|e| e.to_string());
-                if let Ok(job) = &result {
-                    self.adopt(job.clone());
-                }
-                self.tell(Msg::Read(result));
-            }
+            Effect::ReadAgain => self.read_again(),
+            Effect::ReadWithout => self.read_without(),
             Effect::Use { job } => {
                 self.keeping.renew(self.current.as_ref().map(|current| current.0), &job);
                 self.current.iter().for_each(|current| current.1.use_task(job.clone()));

@@ -181,7 +181,7 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
         Action::Undo => state.question = Some(Question::UndoEarlier),
         Action::ReadAgain => {
             let mut effects = past::newest(state);
-            effects.push(Effect::ReadAgain);
+            effects.push(if state.can_undo() { Effect::ReadWithout } else { Effect::ReadAgain });
             return effects;
         }
         Action::StopOne => return stop_one(state),

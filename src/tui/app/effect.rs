@@ -57,6 +57,8 @@ pub enum Effect {
     Apply { run: u64, candidate: usize, text: String },
     /// Make the job anew from its file as it is now.
     ReadAgain,
+    /// Make it from its file without the candidate that is in it, which can be taken back as before.
+    ReadWithout,
     /// Look for functions: of this file, else of the project. An earlier scan ends.
     Scan {
         /// Its name in later messages.

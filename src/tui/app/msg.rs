@@ -68,6 +68,8 @@ pub enum Msg {
     Changed(String),
     /// The file was read again, or why not.
     Read(Result<Arc<Job>, String>),
+    /// The file was read again, and the job is that without the candidate that is in it still.
+    ReadWithout(Arc<Job>),
     /// The tests were read again, which a candidate waits for, or why not.
     TestsRead {
         run: u64,

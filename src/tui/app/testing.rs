@@ -70,8 +70,14 @@ pub fn tests_read(state: &mut State, id: u64, candidate: usize, result: Result<A
 /// The file was read again.
 pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     let effects = past::newest(state);
-    state.stale = false;
     state.leave_written();
+    effects.into_iter().chain(read_without(state, job)).collect()
+}
+
+/// The file was read again without the candidate that is in it, which stays marked.
+pub(super) fn read_without(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
+    let effects = past::newest(state);
+    state.stale = false;
     let done = format!("{} was read again", state.subject());
     effects.into_iter().chain(renewed(state, job, &done)).collect()
 }
@@ -86,7 +92,7 @@ pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effec
     state.question = None;
     mark(state);
     // Typed text stays while the stub in the file is the one it was typed into.
-    if state.draft.began_as(&stub) {
+    if wish::began_as(state, &stub) {
         if let Err(why) = state.take_edit() {
             state.fail(why.to_string());
         }

@@ -90,6 +90,7 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Read(Ok(job)) => read(state, job),
+        Msg::ReadWithout(job) => testing::read_without(state, job),
         Msg::TestsRead { run, candidate, result } => {
             past::on_newest(state, |state| testing::tests_read(state, run, candidate, result))
         }

@@ -14,6 +14,7 @@ use crate::code::HeadPart;
 use crate::job::Job;
 use crate::tui::event::Key;
 use crate::tui::keymap::{Action, Context};
+use crate::untrusted::code;
 
 /// A change that the user wants of the function, and the line that it is typed in.
 #[derive(Clone, Debug, Default)]
@@ -234,6 +235,12 @@ pub(super) fn answered(state: &mut State, ask: u64, stub: Option<&str>, lacking:
         state.say(format!("no new {parts} came of the wish: all candidates have what is there"));
     }
     effects
+}
+
+/// The editor began with this stub of the file, or with it as a fulfilled wish has changed it.
+pub(super) fn began_as(state: &State, stub: &str) -> bool {
+    let before = state.wish.done.as_ref().is_some_and(|done| code(&done.origin) == code(stub));
+    before || state.draft.began_as(stub)
 }
 
 /// A candidate of this run is in the file: if it was written for the wish, that is done.

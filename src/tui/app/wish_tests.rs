@@ -370,6 +370,17 @@ fn a_wish_is_done_once_a_candidate_is_in_the_file() {
     assert_eq!(answers(&mut session, ask, None), [Effect::ReadAgain], "it is for what is in the file now");
 }
 
+/// Its head is the one that came of the wish.
+#[test]
+fn a_candidate_of_a_fulfilled_wish_stays_when_the_file_is_read_again() {
+    let mut session = taken();
+    assert_eq!(session.key("r"), [Effect::ReadWithout]);
+    let before = bodied(2).state.job;
+    session.send(Msg::ReadWithout(before));
+    assert!(session.run().candidates[0].applied && session.state.can_undo());
+    assert_eq!((session.state.draft.text().as_str(), session.state.job.wish()), (WITH_SKIP, Some(SKIP)));
+}
+
 #[test]
 fn a_further_wish_is_for_what_is_in_the_file_now() {
     let mut session = taken();

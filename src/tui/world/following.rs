@@ -29,9 +29,35 @@ impl World {
 
     /// The job whose files are as they are now.
     pub(super) fn adopt(&mut self, job: Arc<Job>) {
-        self.watching.iter().for_each(|watching| watching.job(job.clone()));
         self.earlier.extend(self.applied.take());
+        self.go_on_with(job);
+    }
+
+    fn go_on_with(&mut self, job: Arc<Job>) {
+        self.watching.iter().for_each(|watching| watching.job(job.clone()));
         self.job = job;
+    }
+
+    /// Makes the job anew from its file.
+    pub(super) fn read_again(&mut self) {
+        let result = self.job.read_again().map(Arc::new).map_err(|e| e.to_string());
+        if let Ok(job) = &result {
+            self.adopt(job.clone());
+        }
+        self.tell(Msg::Read(result));
+    }
+
+    /// Makes the job anew from its file without the candidate that is in it. Where that is not in it any more
+    /// the file is read as it is.
+    pub(super) fn read_without(&mut self) {
+        match self.applied.as_ref().and_then(|(_, applied)| self.job.read_without(applied).ok()) {
+            Some(job) => {
+                let job = Arc::new(job);
+                self.go_on_with(job.clone());
+                self.tell(Msg::ReadWithout(job));
+            }
+            None => self.read_again(),
+        }
     }
 
     /// Reads the files of the job again, on a thread: the search for its tests may read a whole project.
