@@ -6,6 +6,7 @@ mod opening;
 #[cfg(test)]
 mod tests;
 mod writing;
+mod written;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,7 @@ use crate::job::{Ask, Job, Rounds, Run, TrialPool};
 use crate::source::{Request, Source, Told};
 use crate::trial::{Limits, Observed};
 pub(super) use opening::carry_out;
+use written::Written;
 
 /// Models and what runs the tests.
 pub type Opened = (Arc<dyn Source>, TrialPool);
@@ -92,8 +94,8 @@ pub struct World {
     applied: Option<(u64, Applied)>,
     /// Changes before that, of other functions or texts, the last one last.
     earlier: Vec<(u64, Applied)>,
-    /// The function written last, its file and its code, unless it was taken back.
-    written: Option<(String, PathBuf, String)>,
+    /// Functions that were written in this session and not taken back.
+    written: Written,
     targets: Targets,
     /// Tells when files of the job are saved, if the editor is followed.
     watching: Option<Watching>,
@@ -131,7 +133,7 @@ impl World {
             shown: None,
             applied: None,
             earlier: Vec::new(),
-            written: None,
+            written: Written::default(),
             targets: Targets::new(Functions::default()),
             watching: None,
             changing,
@@ -371,10 +373,8 @@ impl World {
     /// Outcome of a session that ends with `accept`.
     fn outcome(&self, accept: Option<String>) -> Outcome {
         let accepted = accept.map(|text| self.program(&text));
-        let Some((name, path, code)) = &self.written else { return Outcome { accepted, message: String::new() } };
-        let undo = if self.keeping.backups().is_none() { "" } else { "; `bass-tui undo` takes it back" };
-        let code = self.extras.captured.then(|| code.clone());
-        Outcome { accepted: accepted.or(code), message: format!("{name} was written to {}{undo}", path.display()) }
+        let code = self.written.code().filter(|_| self.extras.captured).map(str::to_owned);
+        Outcome { accepted: accepted.or(code), message: self.written.words(self.keeping.backups().is_some()) }
     }
 
     /// Ends everything and waits until no code under test runs any more. Candidates that are still being

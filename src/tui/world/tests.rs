@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::LoopAction;
 use crate::job::run::tests::STUB;
-use crate::tui::app::Msg;
 use crate::tui::app::state::Question;
+use crate::tui::app::{Effect, Msg};
 use crate::tui::keeping::tests::Screen;
 
 /// A folder with a file of one function.
@@ -30,6 +31,20 @@ fn take(screen: &mut Screen) {
 fn read_again(screen: &mut Screen) {
     screen.key("r");
     screen.until(|msg| matches!(msg, Msg::Read(_) | Msg::ReadWithout(_)));
+}
+
+/// The line that is left when the session ends now.
+fn left(screen: &mut Screen) -> String {
+    match screen.world.act(Effect::Quit { accept: None }) {
+        LoopAction::Quit(outcome) => outcome.message.replace(&*folder_of(screen), ""),
+        _ => panic!("the session ends"),
+    }
+}
+
+/// The folder of the file, as a part of its path.
+fn folder_of(screen: &Screen) -> String {
+    let folder = screen.state.job.file().and_then(Path::parent).unwrap();
+    format!("{}/", folder.display())
 }
 
 /// The candidate that is marked as the one in the file.
@@ -78,4 +93,28 @@ fn a_candidate_that_was_changed_in_the_file_is_no_longer_marked_after_that_was_r
     assert_eq!((marked(&screen), screen.state.own_body.as_deref()), (None, Some("    return 12\n")));
     screen.key("u");
     assert_eq!(screen.state.question, Some(Question::UndoEarlier));
+}
+
+#[test]
+fn the_line_that_is_left_names_all_functions_that_were_written() {
+    let (folder, path) = folder();
+    fs::write(&path, format!("{STUB}\n\n{}", STUB.replace("twice", "double"))).unwrap();
+    let mut screen = Screen::on(&path, folder.path());
+    assert_eq!(left(&mut screen), "");
+    screen.generate("g");
+    take(&mut screen);
+    assert_eq!(left(&mut screen), "twice was written to twice.py; `bass-tui undo` takes it back");
+    screen.key("ctrl-n");
+    screen.until(|msg| matches!(msg, Msg::Targeted { .. }));
+    screen.generate("g");
+    take(&mut screen);
+    let undo = "; each `bass-tui undo` takes one write back, the last one first";
+    assert_eq!(left(&mut screen), format!("twice and double were written to twice.py{undo}"));
+    screen.key("u");
+    screen.until(|msg| matches!(msg, Msg::Undone(_)));
+    assert_eq!(left(&mut screen), "twice was written to twice.py; `bass-tui undo` takes it back");
+    screen.key("u");
+    screen.key("y");
+    screen.until(|msg| matches!(msg, Msg::Undone(_)));
+    assert_eq!(left(&mut screen), "");
 }

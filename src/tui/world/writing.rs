@@ -23,7 +23,7 @@ impl World {
         let path = applied.path.display().to_string();
         let failed = self.keeping.applied(run, candidate, &applied, diff);
         self.fault(failed);
-        self.written = Some((target.name.clone(), applied.path.clone(), job.function(text)));
+        self.written.add(&target.name, job.function(text), &applied);
         self.applied = Some((run, applied));
         Ok(path)
     }
@@ -42,7 +42,8 @@ impl World {
         let said = self.writing(|| applied.undo()).map_err(|e| e.to_string())?;
         let failed = self.keeping.undone(*run, applied);
         self.fault(failed);
-        (self.applied, self.written) = (None, None);
+        self.written.remove(applied);
+        self.applied = None;
         Ok(said)
     }
 }
