@@ -78,8 +78,17 @@ pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
 pub(super) fn read_without(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     let effects = past::newest(state);
     state.stale = false;
+    let is_kept = wish::is_edited(state) && wish::began_as(state, &job.editable().unwrap_or_default());
     let done = format!("{} was read again", state.subject());
-    effects.into_iter().chain(renewed(state, job, &done)).collect()
+    let effects = effects.into_iter().chain(renewed(state, job, &done)).collect();
+    if let Some(notice) = state.notice.clone().filter(|_| is_kept) {
+        let context = if state.run.is_some() { Context::Panes } else { Context::Start };
+        let edit = state.key_name(context, Action::FocusPrompt);
+        let clear = state.key_name(Context::Global, Action::Interrupt);
+        let kept = format!("the prompt stays as you edited it: {edit}, then {clear} brings the file's back");
+        state.say(format!("{}; {kept}", notice.text));
+    }
+    effects
 }
 
 /// The function has another job. Candidates stay if they continue the same prompt, and are tested anew.

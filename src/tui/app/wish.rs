@@ -237,6 +237,12 @@ pub(super) fn answered(state: &mut State, ask: u64, stub: Option<&str>, lacking:
     effects
 }
 
+/// The user has edited the prompt; a head that was written for the wish is no edit of theirs.
+pub(super) fn is_edited(state: &State) -> bool {
+    let is_brought = state.wish.brought.as_ref().is_some_and(|(_, with)| *with == state.draft.text());
+    state.draft.is_edited() && !is_brought
+}
+
 /// The editor began with this stub of the file, or with it as a fulfilled wish has changed it.
 pub(super) fn began_as(state: &State, stub: &str) -> bool {
     let before = state.wish.done.as_ref().is_some_and(|done| code(&done.origin) == code(stub));

@@ -174,6 +174,16 @@ fn a_file_that_has_changed_is_read_again_and_its_candidates_stay() {
     session.send(Msg::Read(Ok(Arc::new(job))));
     let program = session.state.job.program("    return 1\n");
     assert!(program.contains("# use a loop\n    return 1") && program.contains("OTHER = 2"), "{program}");
+    let kept =
+        "stats.py:rolling_max was read again; the prompt stays as you edited it: i, then Ctrl-C brings the file's back";
+    assert_eq!(said(&session), kept);
+    session.key("esc");
+    session.key("i");
+    session.key("ctrl-c");
+    assert_eq!((session.state.draft.text(), session.state.draft.is_edited()), (changed.clone(), false));
+    let job = session.state.job.read_again().unwrap();
+    session.send(Msg::Read(Ok(Arc::new(job))));
+    assert_eq!(said(&session), "stats.py:rolling_max was read again");
 
     std::fs::write(&path, "x = 1\n").unwrap();
     let why = session.state.job.read_again().unwrap_err().to_string();
