@@ -212,6 +212,7 @@ pub(in crate::tui) mod tests {
     use crate::engine::Summary;
     use crate::job::{self, Job, TestsChoice};
     use crate::trial::{Effect as End, Input, Observed, Status};
+    use crate::tui::keymap::Context;
 
     const STUB: &str = "def mean(numbers):\n    \"\"\"The mean; 0 of nothing.\"\"\"\n";
 
@@ -251,7 +252,11 @@ pub(in crate::tui) mod tests {
 
     /// Candidates with these bodies that did this when they were called.
     pub(in crate::tui) fn called_as(bodies: &[String], agreement: Agreement) -> Session {
-        let mut session = Session::on(Job::from_text(STUB, &TestsChoice::IfAny).unwrap(), bodies.len());
+        let session = Session::on(Job::from_text(STUB, &TestsChoice::IfAny).unwrap(), bodies.len());
+        called_in(session, bodies, agreement)
+    }
+
+    fn called_in(mut session: Session, bodies: &[String], agreement: Agreement) -> Session {
         session.open(true);
         session.key("g");
         for (candidate, body) in bodies.iter().enumerate() {
@@ -301,6 +306,19 @@ pub(in crate::tui) mod tests {
         session.key("1");
         session.key("enter");
         assert_eq!(session.state.question, Some(Question::Take { candidate: 0 }));
+    }
+
+    #[test]
+    fn the_call_that_tells_apart_is_shown_by_the_keys_of_the_place() {
+        let mut session = Session::on(Job::from_text(STUB, &TestsChoice::IfAny).unwrap(), 3);
+        session.state.own_body = Some("    return 0\n".to_owned());
+        let bodies = ["    return 1\n", "    return 2\n", "    return 3\n"].map(str::to_owned);
+        let mut session = called_in(session, &bodies, agreement());
+        assert_eq!(session.state.context(), Context::Diff, "what changes comes first");
+        assert!(said(&session).ends_with("they differ on mean([]): Esc, then b shows it"), "{}", said(&session));
+        session.key("esc");
+        session.key("b");
+        assert_eq!(session.state.context(), Context::Calls);
     }
 
     #[test]

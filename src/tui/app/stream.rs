@@ -84,13 +84,14 @@ fn take_in(state: &mut State, event: Event) {
             run.ranked(&outcome.summary.ranking);
             run.is_over = true;
             let moved = run.moved;
-            told_apart(state);
-            unnoticed(state);
             state.pick_by_checks();
             // Over a body that is in the file, the first question is what changes.
             if state.own_body.is_some() && !moved && state.place() == Context::Panes {
                 diff::open(state, false);
             }
+            // Last, as it names the keys from here.
+            told_apart(state);
+            unnoticed(state);
         }
         Event::Source(_) | Event::Added { .. } | Event::Uncalled(_) => {}
     }
@@ -114,7 +115,14 @@ fn told_apart(state: &mut State) {
     let (words, call) = (agreement.words(), clean_line(&agreement.inputs[input].text(), 60));
     let words = tie.unwrap_or(words);
     let key = state.key_name(Context::Panes, Action::Calls);
-    state.say(format!("{words}; they differ on {call}: {key} shows it"));
+    let way = match state.place() {
+        Context::Panes => format!(": {key} shows it"),
+        place @ (Context::Diff | Context::Results) => {
+            format!(": {}, then {key} shows it", state.key_name(place, Action::Close))
+        }
+        _ => String::new(),
+    };
+    state.say(format!("{words}; they differ on {call}{way}"));
 }
 
 /// Says that tests which do not notice the function leave the pick to agreement. Other words stay.
