@@ -191,6 +191,7 @@ impl World {
             Effect::Apply { run, candidate, text } => {
                 let msg = match self.apply(run, candidate, &text) {
                     Err(CodeError::Changed { path }) => Msg::Changed(path.display().to_string()),
+                    Err(CodeError::ReadOnly { path }) => Msg::ReadOnly(path.display().to_string()),
                     result => Msg::Applied { run, candidate, result: result.map_err(|e| e.to_string()) },
                 };
                 self.tell(msg);

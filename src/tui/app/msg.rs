@@ -66,6 +66,8 @@ pub enum Msg {
     },
     /// The file (its path) is not what was read, so nothing was written.
     Changed(String),
+    /// The file (its path) may not be written.
+    ReadOnly(String),
     /// The file was read again, or why not.
     Read(Result<Arc<Job>, String>),
     /// The file was read again, and the job is that without the candidate that is in it still.

@@ -89,6 +89,13 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.fail(format!("{path} has changed since it was read, so nothing was written; {key} reads it again"));
             Vec::new()
         }
+        Msg::ReadOnly(path) => {
+            let key = state.key_name(Context::Panes, Action::SavePatch);
+            state.fail(format!(
+                "{path} is read-only, so nothing was written; make it writable, or write the candidate as a patch: {key}"
+            ));
+            Vec::new()
+        }
         Msg::Read(Ok(job)) => read(state, job),
         Msg::ReadWithout(job) => testing::read_without(state, job),
         Msg::TestsRead { run, candidate, result } => {

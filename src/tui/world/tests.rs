@@ -118,3 +118,17 @@ fn the_line_that_is_left_names_all_functions_that_were_written() {
     screen.until(|msg| matches!(msg, Msg::Undone(_)));
     assert_eq!(left(&mut screen), "");
 }
+
+#[test]
+fn a_file_that_is_read_only_is_not_written_and_the_key_for_a_patch_is_named() {
+    let (folder, path) = folder();
+    let mut screen = Screen::on(&path, folder.path());
+    screen.generate("g");
+    let mut mode = fs::metadata(&path).unwrap().permissions();
+    mode.set_readonly(true);
+    fs::set_permissions(&path, mode).unwrap();
+    screen.key("enter");
+    screen.until(|msg| matches!(msg, Msg::ReadOnly(_)));
+    assert!(screen.state.error.as_ref().unwrap().ends_with("as a patch: W"), "{:?}", screen.state.error);
+    assert_eq!((text(&path).as_str(), marked(&screen)), (STUB, None));
+}

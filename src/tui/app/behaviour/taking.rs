@@ -89,8 +89,13 @@ fn accepting_writes_the_file_and_u_takes_it_back() {
 #[test]
 fn a_file_that_cannot_be_written_is_said() {
     let mut session = in_a_file(1);
-    session.send(Msg::Applied { run: 1, candidate: 0, result: Err("stats.py is read-only".into()) });
-    assert_eq!(session.state.error.as_deref(), Some("stats.py is read-only"));
+    session.send(Msg::Applied { run: 1, candidate: 0, result: Err("stats.py is no text".into()) });
+    assert_eq!(session.state.error.as_deref(), Some("stats.py is no text"));
+    session.send(Msg::ReadOnly("stats.py".into()));
+    let error = session.state.error.clone().unwrap();
+    assert!(error.ends_with("make it writable, or write the candidate as a patch: W"), "{error}");
+    session.key("esc");
+    assert!(matches!(session.key("W")[..], [Effect::SavePatch { .. }]));
     assert!(!session.state.can_undo());
     session.key("esc");
     assert_eq!(session.state.error, None);
