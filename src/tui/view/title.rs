@@ -9,6 +9,7 @@ use super::{Look, put, put_all, wish};
 use crate::job::label;
 use crate::tui::app::state::Consent;
 use crate::tui::app::{Loading, State};
+use crate::tui::keymap::Context;
 use crate::tui::layout::{Layout, Regime};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -106,12 +107,16 @@ fn shortened_subject(subject: &str, room: usize) -> String {
     format!("{}:{}", shortened(file, of_file), shortened(function, room - of_file))
 }
 
-/// `A to H of 16`.
+/// `A to H of 16`, or `C of 16`; nothing where a list covers the candidates.
 fn seen(state: &State, layout: &Layout) -> String {
+    if matches!(state.place(), Context::Palette | Context::Picker) {
+        return String::new();
+    }
     let n = state.run.as_ref().map_or(0, |r| r.blocks.len());
-    match (layout.panes.first(), layout.panes.last()) {
-        (Some(first), Some(last)) => format!("{} to {} of {n}", label(first.candidate), label(last.candidate)),
-        _ => String::new(),
+    match layout.panes.as_slice() {
+        [one] => format!("{} of {n}", label(one.candidate)),
+        [first, .., last] => format!("{} to {} of {n}", label(first.candidate), label(last.candidate)),
+        [] => String::new(),
     }
 }
 
@@ -152,6 +157,24 @@ mod tests {
         assert_eq!(title(&session, 40), " module_nu…e_name.py:a_functio…_name_059");
         let session = on("a.py", "a_function_with_quite_a_long_name_059");
         assert_eq!(title(&session, 40), " a.py:a_function_with_…e_a_long_name_059");
+    }
+
+    #[test]
+    fn candidates_in_view_are_named_while_they_are_in_view() {
+        let mut session = on("calc.py", "add");
+        session.key("g");
+        for candidate in 0..2 {
+            session.finish(candidate, &format!("    x = {candidate}\n{}", "    x += 1\n".repeat(30)));
+        }
+        session.done();
+        session.key("2");
+        assert!(title(&session, 56).ends_with("  B of 2"), "{}", title(&session, 56));
+        for key in [",", "ctrl-t"] {
+            session.key(key);
+            assert!(!title(&session, 56).contains(" of 2"), "{}", title(&session, 56));
+            session.key("esc");
+        }
+        assert!(title(&session, 56).ends_with("  B of 2"), "{}", title(&session, 56));
     }
 
     /// A new round may be written by other models.
