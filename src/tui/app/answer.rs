@@ -54,8 +54,10 @@ pub fn open_call(state: &mut State) {
 
 /// A key that means nothing else edits the line.
 pub fn typed(state: &mut State, key: Key) {
+    let over = why_over(state);
     let Some(answering) = &mut state.answering else { return };
-    answering.error = None;
+    // It stays true however the call goes on.
+    answering.error = over.filter(|_| answering.call.is_none());
     if !begins_line(key) {
         answering.text.input(key);
     }
@@ -74,8 +76,9 @@ pub(super) fn joined(text: &str) -> String {
 
 /// Pasted text goes into the line, its lines joined.
 pub fn paste(state: &mut State, text: &str) {
+    let over = why_over(state);
     if let Some(answering) = &mut state.answering {
-        answering.error = None;
+        answering.error = over.filter(|_| answering.call.is_none());
         answering.text.paste(&one_line(&joined(text)));
     }
 }
@@ -204,6 +207,30 @@ mod tests {
         session.key("enter");
         let error = session.state.answering.as_ref().and_then(|answering| answering.error.clone());
         assert_eq!(error.as_deref(), Some("`median([1])` is no call of mean: type `mean(` and arguments"));
+    }
+
+    #[test]
+    fn why_nothing_is_called_stays_while_a_call_is_typed() {
+        let mut session = called();
+        for key in ["R", "[", "b", "+"] {
+            session.key(key);
+        }
+        let error = |session: &Session| session.state.answering.as_ref().and_then(|line| line.error.clone());
+        let why = error(&session).unwrap();
+        assert!(why.starts_with("this run is over, so nothing of it is called; "), "{why}");
+        session.key("[");
+        assert_eq!(error(&session).as_ref(), Some(&why));
+        session.send(Msg::Paste("7]".to_owned()));
+        assert_eq!(error(&session).as_ref(), Some(&why));
+        assert!(session.key("enter").is_empty());
+        assert_eq!(error(&session).as_ref(), Some(&why));
+        // An answer is judged in such a run, too.
+        for key in ["esc", "=", "(", "enter"] {
+            session.key(key);
+        }
+        assert!(error(&session).is_some());
+        session.key(")");
+        assert_eq!(error(&session), None);
     }
 
     #[test]
