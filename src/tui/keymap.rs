@@ -499,9 +499,11 @@ impl Keymap {
             .collect()
     }
 
-    /// The help of a context: keys and words, in the order of the table.
+    /// The help of a context: keys and words, in the order of the table, and marks that the place has.
     pub fn help(&self, context: Context) -> Vec<(String, &'static str)> {
-        self.bindings(context).map(|(binding, keys)| (shown(keys), binding.label)).collect()
+        let marks = ROW_MARKS.iter().filter(|_| context == Context::Calls);
+        let marks = marks.map(|&(mark, label)| (format!("{mark} at a row"), label));
+        self.bindings(context).map(|(binding, keys)| (shown(keys), binding.label)).chain(marks).collect()
     }
 
     /// All actions of a context, in the order of the table, also those without a key.
@@ -521,6 +523,10 @@ impl Keymap {
         self.all(context).filter(|(_, keys)| !keys.is_empty())
     }
 }
+
+/// Marks of rows in the table of calls, and what they say.
+const ROW_MARKS: [(&str, &str); 2] =
+    [("*", "the candidate in focus changes the result"), ("=", "you have said which answer is right")];
 
 /// Keys as text; of digits the first and the last.
 pub fn shown(keys: &[Key]) -> String {
