@@ -128,6 +128,31 @@ impl Agreement {
         self.witnesses.iter().map(|witness| witness.votes).sum()
     }
 
+    /// The number of candidates that were called, also of those that the user made.
+    pub fn called(&self) -> usize {
+        self.witnesses.iter().map(|witness| witness.members.len()).sum()
+    }
+
+    /// The candidates with a call that cannot be compared where that of another can: all calls of theirs, and
+    /// only some.
+    pub fn uncompared(&self) -> [Vec<usize>; 2] {
+        let is_told =
+            |witness: &Witness, input: usize| witness.observed.get(input).is_some_and(|o| o.outcome().is_some());
+        let counts = |&input: &usize| self.witnesses.iter().any(|witness| is_told(witness, input));
+        let counted: Vec<usize> = (0..self.inputs.len()).filter(counts).collect();
+        let mut found = [Vec::new(), Vec::new()];
+        for witness in &self.witnesses {
+            let told = counted.iter().filter(|&&input| is_told(witness, input)).count();
+            if told < counted.len() {
+                found[usize::from(told > 0)].extend(&witness.members);
+            }
+        }
+        for all in &mut found {
+            all.sort_unstable();
+        }
+        found
+    }
+
     /// True if some call of a candidate returned: else the inputs tell nothing.
     pub fn tells(&self) -> bool {
         self.standings.iter().any(|standing| standing.returns) && !self.is_unsteady()
@@ -173,7 +198,7 @@ impl Agreement {
         !self.witnesses.is_empty() && self.witnesses.iter().all(is_around)
     }
 
-    /// The largest group in words: `5 of 8 agree`.
+    /// The largest group in words, of all that were called: `5 of 8 agree`.
     pub fn words(&self) -> String {
         if !self.tells() {
             let is_broken = self.standings.iter().all(|standing| standing.is_broken);
@@ -192,7 +217,7 @@ impl Agreement {
         if let Some(shown) = self.constant() {
             return format!("each call gives {}", clean_line(shown, 40));
         }
-        let (most, all) = (self.standings.iter().map(|standing| standing.agree).max(), self.candidates());
+        let (most, all) = (self.groups().iter().map(Vec::len).max(), self.called());
         match most.unwrap_or_default() {
             1 if all == 1 => "one candidate".to_owned(),
             1 if all > 1 => format!("{all} different behaviours"),
@@ -361,7 +386,7 @@ mod tests {
             all.push(Witness { members, votes: 0, observed: all[0].observed.clone() });
         }
         let found = Agreement::of(found().inputs, all);
-        assert_eq!((found.words().as_str(), found.candidates()), ("2 of 5 agree", 5));
+        assert_eq!((found.words().as_str(), found.candidates()), ("4 of 7 agree", 5));
         assert_eq!(found.groups(), [vec![0, 3], vec![1, 2, 5, 6], vec![4]], "two votes each, as before");
         assert_eq!(found.standing(5).map(|standing| standing.agree), Some(2));
     }

@@ -77,6 +77,11 @@ pub fn fit(text: &str, columns: usize) -> String {
     format!("{}…", &text[..at])
 }
 
+/// `text` with blanks behind it up to so many columns.
+pub fn padded(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
 /// Stands before the value that was wanted, in a reason why a test failed.
 const WANTED: &str = ", expected ";
 

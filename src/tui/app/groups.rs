@@ -34,7 +34,7 @@ impl Run {
         let agreement = self.agreeing()?;
         let groups = agreement.groups();
         if groups.len() == 1 {
-            return Some(format!("all {} agree", agreement.candidates()));
+            return Some(format!("all {} agree", agreement.called()));
         }
         let group = groups.into_iter().find(|group| group.contains(&candidate))?;
         let is_tied = self.pick == Some(candidate) && tied(agreement).contains(&group);
@@ -46,6 +46,17 @@ impl Run {
         let groups = tied(self.agreeing()?);
         let names: Vec<String> = groups.iter().map(|group| named(group)).collect();
         (!names.is_empty()).then(|| format!("a tie: {}", names.join(", ")))
+    }
+
+    /// `C cannot be compared`, where not all agree and yet no results differ.
+    pub fn uncompared_words(&self) -> Option<String> {
+        let agreeing = self.agreeing().filter(|all| all.tells() && !all.is_one() && all.differing().is_empty())?;
+        let [never, partly] = agreeing.uncompared();
+        match (never.is_empty(), partly.is_empty()) {
+            (false, _) => Some(format!("{} cannot be compared", named(&never))),
+            (true, false) => Some(format!("some calls of {} cannot be compared", named(&partly))),
+            (true, true) => None,
+        }
     }
 
     /// Why the pick comes first of a tie.

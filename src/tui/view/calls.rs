@@ -1,25 +1,20 @@
-//! The table of calls: a row for each input, a column for each candidate, and below it the selected call if
-//! its row cuts it, the answers to it, and the line that one is typed in.
+//! The table of calls: a row for each input, and a column for each candidate. Below it is the selected call.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use ratatui::widgets::Widget;
 
-use super::cut::{answers_in, apart, call, shown};
+use super::answers::answers_in;
+use super::cut::call;
+use super::selected::{Detail, FEW};
 use super::{Look, put, rule};
 use crate::agreement::{Agreement, Answer};
 use crate::job::label;
 use crate::tui::app::Run;
-use crate::tui::app::answer::Answering;
-use crate::tui::app::calls::{Check, NUMBERED};
-use crate::tui::app::example::example_hint;
-use crate::tui::keymap::{Action, Context};
+use crate::tui::app::calls::NUMBERED;
 use crate::tui::text;
 use crate::tui::theme::Role;
 
-/// Rows of the selected call that it gets before the table has all its rows.
-const FEW: usize = 3;
 /// In fewer rows than this the selected call and its answers matter more than the table.
 const SMALL: usize = 10;
 
@@ -38,9 +33,15 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let (inputs, agreeing) = (agreement.inputs.len(), run.agreeing());
     let calls = if inputs == 1 { "1 call".to_owned() } else { format!("{inputs} calls") };
     let running = run.comparing().into_iter().map(label).collect::<Vec<_>>().join(" ");
+    let uncompared = run.uncompared_words();
     let words = match agreeing {
         Some(agreeing) if running.is_empty() => {
-            format!(" calls: {} ", run.tie().unwrap_or_else(|| agreeing.words()))
+            let words = run.tie().unwrap_or_else(|| agreeing.words());
+            match &uncompared {
+                Some(uncompared) if agreeing.groups().len() == agreeing.called() => format!(" calls: {uncompared} "),
+                Some(uncompared) => format!(" calls: {words}, {uncompared} "),
+                None => format!(" calls: {words} "),
+            }
         }
         Some(agreeing) if agreeing.tells() => format!(" calls: {}, {running} still running ", agreeing.words()),
         None if running.is_empty() => " calls ".to_owned(),
@@ -51,10 +52,11 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let all = agreement.differing().len();
     let right = match shown.differing().len() {
         0 if !shown.tells() => format!(" {calls} "),
-        0 if agreement.candidates() < 2 => format!(" {calls} "),
+        0 if agreement.called() < 2 => format!(" {calls} "),
         0 if shown.is_one() && all > 0 => format!(" {calls}, they differ on {all}, those that passed on none "),
         0 if shown.constant().is_some() => format!(" {calls} with one result, which tells little "),
         0 if shown.is_one() => format!(" {calls}, all do the same "),
+        0 if uncompared.is_some() => format!(" {calls}, no other results differ "),
         0 => format!(" {calls}, no results differ "),
         passed if passed < all => format!(" {calls}, they differ on {all}, those that passed on {passed} "),
         _ => format!(" {calls}, they differ on {all} "),
@@ -73,11 +75,14 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
 fn parts(area: Rect, calls: usize, is_cut: bool, detail: &Detail) -> (Rect, Rect) {
     let rest = usize::from(area.height.saturating_sub(1));
     let most = rest.saturating_sub(1 + (rest / 8).max(1));
-    let few = detail.rows(if is_cut { FEW } else { 0 });
+    let call = if is_cut { FEW } else { 0 };
+    // Answers are not cut as long as the table keeps half of the rows.
+    let few = (1..=FEW).rev().map(|lines| detail.rows(call, lines)).find(|rows| 2 * rows <= rest);
+    let few = few.unwrap_or_else(|| detail.rows(call, 1));
     if few > most && rest < SMALL {
         return (Rect { height: 0, ..area }, area);
     }
-    let whole = if is_cut { detail.rows(usize::MAX) } else { few };
+    let whole = detail.rows(if is_cut { usize::MAX } else { 0 }, usize::MAX);
     let below = few.max(whole.min(rest.saturating_sub(1 + calls))).min(most) as u16;
     let above = Rect { y: area.y + 1, height: area.height - 1 - below, ..area };
     (above, Rect { y: above.bottom(), height: below, ..area })
@@ -170,7 +175,7 @@ impl<'a> Table<'a> {
             let behind = self.behind(&answers);
             let (call, widest) = (call(&self.calls, row, self.most(&behind)), self.widest);
             // From one column on in all rows that have any, but for calls that need the columns.
-            let x = put(buf, area, area.x, y, &format!("{mark} {call:<widest$}"), style);
+            let x = put(buf, area, area.x, y, &format!("{mark} {}", text::padded(&call, widest)), style);
             put(buf, area, x + 2, y, &behind, look.style(Role::Muted));
             self.numbers(buf, Rect { x: left, y, width: self.columns as u16, height: 1 }, &answers);
         }
@@ -194,143 +199,6 @@ impl<'a> Table<'a> {
             put(buf, area, area.x + (at * self.column) as u16, area.y, &words, style);
         }
     }
-}
-
-/// The selected call, the answers to it, and the one that the user types.
-struct Detail<'a> {
-    /// The call in lines.
-    call: Vec<String>,
-    answers: Vec<Answer>,
-    check: Option<&'a Check>,
-    /// By answer: it is the right one.
-    is_right: Vec<bool>,
-    typed: Option<&'a Answering>,
-    /// Why the typed one was refused.
-    error: Vec<String>,
-}
-
-impl<'a> Detail<'a> {
-    fn of(look: &Look<'a>, input: Option<usize>, columns: usize) -> Self {
-        let state = look.state;
-        let agreement = state.agreement();
-        let (mut lines, mut answers, mut check, mut is_right) = (Vec::new(), Vec::new(), None, Vec::new());
-        if let Some((agreement, input)) = agreement.zip(input) {
-            let call = agreement.inputs[input].text();
-            lines = text::wrap_words(&text::one_line(&call), columns.saturating_sub(4));
-            check = state.checks.iter().find(|check| check.call == call);
-            answers = state.run.as_ref().map_or_else(Vec::new, |run| run.answers(input));
-            let is = |answer: &Answer| {
-                let observed = agreement.observed(*answer.candidates.first()?, input)?;
-                Some(check?.is(observed))
-            };
-            is_right = answers.iter().map(|answer| is(answer).unwrap_or(false)).collect();
-        }
-        let typed = state.answering.as_ref();
-        let error = typed.and_then(|typed| typed.error.as_deref());
-        let error = error.map_or_else(Vec::new, |why| text::wrap_words(why, columns.saturating_sub(4)));
-        Self { call: lines, answers, check, is_right, typed, error }
-    }
-
-    /// The right answer that no candidate gives.
-    fn missing(&self) -> Option<&Check> {
-        self.check.filter(|_| self.typed.is_none() && !self.is_right.contains(&true))
-    }
-
-    /// Rows of what is neither the call nor an answer to it.
-    fn others(&self) -> usize {
-        1 + usize::from(self.typed.is_some()) + self.error.len() + usize::from(self.missing().is_some())
-    }
-
-    /// Rows of all with so many lines of the call.
-    fn rows(&self, lines: usize) -> usize {
-        self.others() + self.call.len().min(lines) + self.offered()
-    }
-
-    /// Rows of the answers that have a number, and of the others.
-    fn offered(&self) -> usize {
-        self.answers.len().min(NUMBERED + 1)
-    }
-
-    /// Lines of the call in so many rows: as many as the answers leave, and a few in any case.
-    fn lines(&self, rows: usize) -> Vec<String> {
-        let room = rows.saturating_sub(self.others());
-        let most = room.saturating_sub(self.offered()).max(FEW.min(room / 2)).max(1).min(room);
-        let mut lines = self.call.clone();
-        if lines.len() > most {
-            lines.truncate(most);
-            if let Some(last) = lines.last_mut() {
-                last.push('…');
-            }
-        }
-        lines
-    }
-
-    /// `has_call`: the call itself is shown, too.
-    fn draw(&self, buf: &mut Buffer, area: Rect, look: &Look, has_call: bool) {
-        let (state, check) = (look.state, self.check);
-        let key = |action| state.key_name(Context::Calls, action);
-        let asked = match (self.typed, check) {
-            (Some(Answering { call: None, .. }), _) => {
-                " a call of your own: all candidates are called on it ".to_owned()
-            }
-            (Some(_), _) => " the right answer, as a value or as `raises` and the error's name ".to_owned(),
-            (None, Some(check)) => {
-                let next = example_hint(state, check);
-                let next = next.map_or_else(String::new, |hint| format!("; {hint}"));
-                format!(" right as you said{next} ")
-            }
-            (None, None) => format!(
-                " which is right? press its number, or {} to type it; {} calls all on more ",
-                key(Action::TypeAnswer),
-                key(Action::OwnCall)
-            ),
-        };
-        rule(buf, area, area.y, look, (&asked, look.style(Role::Muted)), ("", Style::default()));
-        let mut rows = (area.y + 1..area.bottom()).map(|y| Rect { y, height: 1, ..area });
-        let lines = if has_call { self.lines(area.height.into()) } else { Vec::new() };
-        for (line, row) in lines.iter().zip(&mut rows) {
-            put(buf, row, row.x + 2, row.y, line, Style::default());
-        }
-        if let Some((typed, row)) = self.typed.and_then(|typed| Some((typed, rows.next()?))) {
-            let x = put(buf, row, row.x, row.y, "> ", look.style(Role::BorderFocus));
-            typed.text.area().render(Rect { x, width: row.right().saturating_sub(x), ..row }, buf);
-        }
-        for (line, row) in self.error.iter().zip(&mut rows) {
-            put(buf, row, row.x + 2, row.y, line, look.style(Role::Error));
-        }
-        if let Some((missing, row)) = self.missing().and_then(|missing| Some((missing, rows.next()?))) {
-            answer(buf, row, look, ("✓ =", &missing.right.shown, "no candidate"), Role::Pick);
-        }
-        let texts = apart(&shown(&self.answers), usize::from(area.width / 2));
-        for ((at, one), row) in self.answers.iter().enumerate().take(NUMBERED).zip(rows.by_ref()) {
-            let mut names = one.candidates.iter().map(|&c| label(c)).collect::<Vec<_>>().join(" ");
-            if one.is_before {
-                names.insert_str(0, "as before  ");
-            }
-            let (mark, role) = match (check, self.is_right[at]) {
-                (Some(_), true) => ("✓", Role::Pick),
-                (Some(_), false) => ("✗", Role::Fail),
-                (None, _) => (" ", Role::Hint),
-            };
-            answer(buf, row, look, (&format!("{mark} {}", at + 1), &texts[at], &names), role);
-        }
-        if let Some(row) = rows.next().filter(|_| self.answers.len() > NUMBERED) {
-            let more =
-                format!("     and {} more: {} types one", self.answers.len() - NUMBERED, key(Action::TypeAnswer));
-            put(buf, row, row.x, row.y, &more, look.style(Role::Muted));
-        }
-    }
-}
-
-/// A row with an answer, and at its right the candidates that give it.
-fn answer(buf: &mut Buffer, row: Rect, look: &Look, (mark, shown, names): (&str, &str, &str), role: Role) {
-    // Many names leave the answer half of the row.
-    let names = text::fit(names, usize::from(row.width / 2).saturating_sub(2));
-    let wide = usize::from(row.width).saturating_sub(text::width(&names) + 8);
-    let line = format!("{mark}  {}", text::fit(&text::one_line(shown), wide));
-    put(buf, row, row.x, row.y, &line, look.style(role));
-    let x = row.right().saturating_sub(text::width(&names) as u16 + 1);
-    put(buf, row, x, row.y, &names, look.style(Role::Muted));
 }
 
 #[cfg(test)]
@@ -403,6 +271,20 @@ mod tests {
     }
 
     #[test]
+    fn answers_begin_in_one_column_behind_wide_characters() {
+        let joined = "\"👩\u{200d}👩\u{200d}👧 family\"".to_owned();
+        let inputs = ["\"日本語\"".to_owned(), joined, "\"abc\"".to_owned()];
+        let inputs: Vec<Input> =
+            inputs.map(|arguments| Input { callee: "f".to_owned(), arguments, ..Input::default() }).into();
+        let all = (0..2).map(|c| Witness { members: vec![c], votes: 1, observed: vec![returns(&c.to_string()); 3] });
+        let mut session = called_as(&[body(0), body(1)], Agreement::of(inputs.into(), all.collect()));
+        session.key("b");
+        let shown = table(&mut session, 80, 24);
+        let columns = shown.iter().filter_map(|line| Some(text::width(&line[..line.find("1: 0")?])));
+        assert_eq!(columns.collect::<Vec<_>>().windows(2).filter(|pair| pair[0] == pair[1]).count(), 2, "{shown:?}");
+    }
+
+    #[test]
     fn candidates_whose_calls_still_run_are_in_the_table() {
         let input = Input { callee: "f".to_owned(), arguments: "1".to_owned(), ..Input::default() };
         let observed = vec![Observed { effect: Effect::Unloaded, ..Observed::default() }];
@@ -445,7 +327,16 @@ mod tests {
         let all = vec![witness(0, [returns("1"), returns("2")]), witness(1, [late.clone(), late])];
         let inputs: Vec<Input> = ["[1]", "[2]"].map(input).into();
         let mut session = called_as(&[body(0), body(1)], Agreement::of(inputs.into(), all));
-        assert!(title(&mut session).contains(" 2 calls, no results differ "));
+        let shown = title(&mut session);
+        assert!(shown.contains("─ calls: B cannot be compared ─"), "{shown}");
+        assert!(shown.contains(" 2 calls, no other results differ "), "{shown}");
+        // Candidates that the user made are shown, and counted.
+        let own = |c, value| Witness { votes: 0, ..witness(c, [returns(value), returns("2")]) };
+        let all = vec![witness(0, [returns("1"), returns("2")]), own(1, "3"), own(2, "4")];
+        let inputs: Vec<Input> = ["[1]", "[2]"].map(input).into();
+        let mut session = called_as(&[body(0), body(1), body(2)], Agreement::of(inputs.into(), all));
+        let shown = title(&mut session);
+        assert!(shown.contains("─ calls: 3 different behaviours ─") && shown.contains("they differ on 1 "), "{shown}");
         let all = vec![witness(0, [returns("1"), returns("1")]), witness(1, [returns("1"), returns("1")])];
         let inputs: Vec<Input> = ["[1]", "[2]"].map(input).into();
         let mut session = called_as(&[body(0), body(1)], Agreement::of(inputs.into(), all));

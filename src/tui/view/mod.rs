@@ -1,5 +1,6 @@
 //! The screen drawn from the state: one file per piece. Nothing here changes the state.
 
+mod answers;
 mod badge;
 mod banner;
 mod bar;
@@ -23,6 +24,7 @@ mod question;
 mod results;
 #[cfg(test)]
 pub mod scenes;
+mod selected;
 #[cfg(test)]
 mod sizes;
 mod start;

@@ -52,7 +52,8 @@ fn candidates(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, shown: &[usi
         };
         let row = Rect { y, height: 1, ..area };
         let name = look.style(Role::Title).add_modifier(if focused { Modifier::REVERSED } else { Modifier::empty() });
-        let label = format!("{}{:<widest$} ", if focused { '>' } else { ' ' }, text::fit(&names[at], widest));
+        let label = text::padded(&text::fit(&names[at], widest), widest);
+        let label = format!("{}{label} ", if focused { '>' } else { ' ' });
         let x = put(buf, row, row.x, y, &label, name);
         let wide = if area.width >= 60 { 18 } else { 10 };
         put(buf, row, x + 1, y, &text::fit(&state.text, wide), look.style(state.role));
