@@ -1,5 +1,5 @@
-//! Answers to a call in a few columns: the place from which on they differ stays, and so do the words before a
-//! changed argument.
+//! Answers to a call in a few columns: the place from which on they differ stays, and so do the words before
+//! a changed argument.
 
 use std::cmp::Reverse;
 
@@ -123,8 +123,8 @@ impl<'a> Told<'a> {
         Some(joined(&short)).filter(|all| text::width(all) <= columns)
     }
 
-    /// The part alone that tells the answer from the most similar one, behind its label. `None` where there is
-    /// no room for the label: it would be read as the result.
+    /// The part alone that tells the answer from the most similar one, behind its label. `None` where there
+    /// is no room for the label: it would be read as the result.
     fn one_part(&self, columns: usize) -> Option<String> {
         let place = self.others.iter().map(|(_, first)| *first).max().unwrap_or(0);
         let label = self.own[place].label.strip_prefix(AND);

@@ -1,5 +1,5 @@
-//! Below the table of calls: the selected call if its row cuts it, the answers to it, and the line that one is
-//! typed in.
+//! Below the table of calls: the selected call if its row cuts it, the answers to it, and the line that one
+//! is typed in.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
