@@ -14,8 +14,8 @@
 //!   candidates vote each. Those that return more of the results that the documentation states come first.
 //!   A candidate that only raises never comes before two that return and agree.
 //! - An answer that a person types (`typed`) is compared as an outcome: by its key (`form`). As an example
-//!   (`stated`) it is written so that all candidates that give it pass. A call with a slip is refused
-//!   (`slips`).
+//!   (`stated`) it is written so that all candidates that give it pass. A call that the language
+//!   cannot read is refused.
 
 mod annotation;
 mod awaited;
@@ -40,7 +40,6 @@ mod nesting;
 mod object;
 mod pairs;
 mod returned;
-mod slips;
 mod stated;
 mod stubs;
 mod typed;

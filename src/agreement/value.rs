@@ -255,7 +255,7 @@ fn is_tripled(text: &str) -> bool {
 }
 
 /// The bytes of the string that a text begins with. `None` if it is not closed.
-pub fn string_length(text: &str) -> Option<usize> {
+fn string_length(text: &str) -> Option<usize> {
     let quote = if is_tripled(text) { &text[..3] } else { text.get(..1)? };
     let mut at = quote.len();
     while !text.get(at..)?.starts_with(quote) {

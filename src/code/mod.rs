@@ -148,6 +148,11 @@ pub fn trim_candidate(language: Language, indent: usize, text: &str) -> String {
     }
 }
 
+/// Returns true for a text that a language can read.
+pub fn can_be_read(language: Language, text: &str) -> bool {
+    syntax::tree(language, text).is_some()
+}
+
 /// A normal form of `text`. Two candidates that differ only in white space, blank lines and comments have the
 /// same form. Languages differ in where other control characters than line ends and tabs may stand: a text
 /// with one has its own form.
