@@ -45,8 +45,11 @@ fn all_pass_again(passed: &Verdict, again: &Verdict) -> bool {
         let passing = verdict.assurance.checks.iter().filter(|(_, passes)| *passes);
         passing.map(|(name, _)| name.clone()).collect::<HashSet<String>>()
     };
+    // Reports of some runners name the first failure beside the tests, and do not mark it among them.
+    let is_marked =
+        |(name, _): &(String, String)| again.assurance.checks.iter().any(|(own, passes)| own == name && !passes);
     let counted = checks(passed);
-    again.status == Status::Failed && !counted.is_empty() && counted.is_subset(&checks(again))
+    again.failed.as_ref().is_some_and(is_marked) && !counted.is_empty() && counted.is_subset(&checks(again))
 }
 
 /// An answer, and true if no limit influenced it. Only such answers are cached on disk.
