@@ -162,7 +162,6 @@ impl<'a> Types<'a> {
         let last = spelled.rsplit('.').next().unwrap_or_default();
         let each = split(inside, ',');
         let at = |place: usize| Box::new(each.get(place).map_or(Kind::Unknown, |text| self.inside(text, depth + 1)));
-        let awaited = |text: &str| awaited::of_result(text, |text| self.inside(text, depth + 1));
         let known = match last.to_lowercase().as_str() {
             "int" | "integer" | "number" => Kind::Int,
             "float" | "double" => Kind::Float,
@@ -184,10 +183,9 @@ impl<'a> Types<'a> {
             "dict" | "mapping" | "record" | "map" | "defaultdict" | "mutablemapping" => Kind::Dict(at(0), at(1)),
             "tuple" if each.len() == 2 && each[1] == "..." => Kind::Row(at(0)),
             "tuple" => Kind::Tuple((0..each.len()).map(|place| *at(place)).collect()),
-            "callable" if each.get(1).is_some_and(|of| ["None", "Awaitable[None]"].contains(of)) => Kind::callback(),
-            "callable" if self.is_python() && each.get(1).is_some_and(|of| awaited(of).is_some()) => {
-                each.get(1).and_then(|of| awaited(of)).unwrap_or_default()
-            }
+            "callable" if each.get(1) == Some(&"None") => Kind::callback(),
+            "callable" if each.get(1) == Some(&"Awaitable[None]") => awaited::function(Kind::callback()),
+            "callable" if let Some(kind) = awaited::that_gives(*at(1)) => kind,
             "callable" if each.first() == Some(&"[]") => Kind::Gives(at(1)),
             "callable" | "function" => Kind::Function,
             "promise" if !self.is_python() => Kind::From(PROMISE.to_owned(), at(0)),
@@ -468,6 +466,14 @@ mod tests {
                 "Callable[[], Awaitable[float]]",
                 Kind::From("an_async".to_owned(), Box::new(Kind::Gives(Box::new(Kind::Float)))),
             ),
+            (
+                "Callable[[int], Awaitable[dict[str, int]]]",
+                Kind::From(
+                    "an_async".to_owned(),
+                    Box::new(Kind::Gives(Box::new(Kind::Dict(Box::new(Kind::Text), Box::new(Kind::Int))))),
+                ),
+            ),
+            ("Callable[[str], Awaitable[None]]", Kind::From("an_async".to_owned(), Box::new(Kind::callback()))),
             ("Coroutine[Any, Any, str]", Kind::From("a_coroutine".to_owned(), Box::new(Kind::Text))),
             ("AsyncIterator[str]", Kind::From("an_async_iterator".to_owned(), Box::new(list(Kind::Text)))),
             ("Callable[[], Any] | None", Kind::Maybe(Box::new(Kind::Gives(Box::default())))),

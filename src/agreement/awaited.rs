@@ -1,5 +1,5 @@
-//! Values that code of Python awaits: functions that are asynchronous, what they give, and what `async for` goes
-//! through. The observer makes them (`trial::ASYNC_MAKER` and others).
+//! Values that code of Python awaits: asynchronous functions, coroutines, and iterators of `async for`. The
+//! observer makes them (`trial::ASYNC_MAKER` and others).
 
 use super::kind::{Kind, Parameter};
 use super::uses::{Uses, places};
@@ -23,41 +23,41 @@ pub fn of_type(name: &str, at: impl Fn(usize) -> Box<Kind>) -> Option<Kind> {
     Some(kind)
 }
 
-/// The kind of functions whose result has this type, if it is awaited.
-pub fn of_result(text: &str, inside: impl Fn(&str) -> Kind) -> Option<Kind> {
-    let (name, parts) = text.split_once('[').unwrap_or((text, ""));
-    let name = name.rsplit('.').next().unwrap_or_default().trim();
-    let last = parts.trim_end_matches(']').rsplit(',').next().unwrap_or_default().trim();
-    let is_awaited = ["Awaitable", "Coroutine", "Future", "Task"].contains(&name);
-    is_awaited.then(|| asynchronous(Kind::Gives(Box::new(inside(last)))))
+/// Functions of a kind that are asynchronous.
+pub fn function(kind: Kind) -> Kind {
+    Kind::From(ASYNC_MAKER.to_owned(), Box::new(kind))
+}
+
+/// Asynchronous functions whose result is of a kind; `None` if that is not awaited.
+pub fn that_gives(result: Kind) -> Option<Kind> {
+    match result {
+        Kind::From(maker, kind) if maker == COROUTINE_MAKER => Some(function(Kind::Gives(kind))),
+        _ => None,
+    }
 }
 
 fn stream(kind: Kind) -> Kind {
     Kind::From(STREAM_MAKER.to_owned(), Box::new(Kind::List(Box::new(kind))))
 }
 
-/// Functions of a kind as asynchronous ones.
-pub fn asynchronous(kind: Kind) -> Kind {
+/// A kind with asynchronous functions in the place of others.
+fn asynchronous(kind: Kind) -> Kind {
     let inside = |kind: Box<Kind>| Box::new(asynchronous(*kind));
     match kind {
-        kind @ (Kind::Function | Kind::Gives(_)) => Kind::From(ASYNC_MAKER.to_owned(), Box::new(kind)),
+        kind @ (Kind::Function | Kind::Gives(_)) => function(kind),
         Kind::List(kind) => Kind::List(inside(kind)),
         Kind::Row(kind) => Kind::Row(inside(kind)),
         Kind::Maybe(kind) => Kind::Maybe(inside(kind)),
         Kind::Dict(key, value) => Kind::Dict(key, inside(value)),
-        Kind::Told(_, kind) if is_function(&kind) => asynchronous(*kind),
+        Kind::Told(_, kind) if matches!(*kind, Kind::Function | Kind::Gives(_)) => function(*kind),
         kind => kind,
     }
-}
-
-fn is_function(kind: &Kind) -> bool {
-    matches!(kind, Kind::Function | Kind::Gives(_))
 }
 
 /// A parameter of a function, whose head this is, as its bodies use it.
 pub fn in_place(head: &str, parameter: Parameter, uses: &Uses) -> Parameter {
     let name = &parameter.name;
-    let is_asynchronous = head.trim_start().lines().any(|line| line.trim_start().starts_with("async def "));
+    let is_asynchronous = head.lines().any(|line| line.trim_start().starts_with("async def "));
     if uses.language != Language::Python || !is_asynchronous {
         return parameter;
     }

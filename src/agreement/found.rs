@@ -128,6 +128,12 @@ impl Agreement {
         self.witnesses.iter().map(|witness| witness.votes).sum()
     }
 
+    /// The number of candidates in [`Agreement::words`]: those with a vote, or all that were called where fewer
+    /// than two have one.
+    pub fn counted(&self) -> usize {
+        Some(self.candidates()).filter(|votes| *votes > 1).unwrap_or_else(|| self.called())
+    }
+
     /// The number of candidates that were called, also of those that the user made.
     pub fn called(&self) -> usize {
         self.witnesses.iter().map(|witness| witness.members.len()).sum()
@@ -198,7 +204,7 @@ impl Agreement {
         !self.witnesses.is_empty() && self.witnesses.iter().all(is_around)
     }
 
-    /// The largest group in words, of all that were called: `5 of 8 agree`.
+    /// The largest group in words: `5 of 8 agree`.
     pub fn words(&self) -> String {
         if !self.tells() {
             let is_broken = self.standings.iter().all(|standing| standing.is_broken);
@@ -217,7 +223,12 @@ impl Agreement {
         if let Some(shown) = self.constant() {
             return format!("each call gives {}", clean_line(shown, 40));
         }
-        let (most, all) = (self.groups().iter().map(Vec::len).max(), self.called());
+        let all = self.counted();
+        let most = if all == self.candidates() {
+            self.standings.iter().map(|standing| standing.agree).max()
+        } else {
+            self.groups().iter().map(Vec::len).max()
+        };
         match most.unwrap_or_default() {
             1 if all == 1 => "one candidate".to_owned(),
             1 if all > 1 => format!("{all} different behaviours"),
@@ -386,7 +397,7 @@ mod tests {
             all.push(Witness { members, votes: 0, observed: all[0].observed.clone() });
         }
         let found = Agreement::of(found().inputs, all);
-        assert_eq!((found.words().as_str(), found.candidates()), ("4 of 7 agree", 5));
+        assert_eq!((found.words().as_str(), found.candidates()), ("2 of 5 agree", 5));
         assert_eq!(found.groups(), [vec![0, 3], vec![1, 2, 5, 6], vec![4]], "two votes each, as before");
         assert_eq!(found.standing(5).map(|standing| standing.agree), Some(2));
     }

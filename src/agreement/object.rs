@@ -1,5 +1,5 @@
-//! Objects of Python's library as a person types them, and as the interpreter prints them: dates, times, decimals,
-//! fractions, identifiers and paths. Each prints as a call that makes it again.
+//! Objects of Python's library as a person types them, and as the interpreter prints them: dates, times,
+//! decimals, fractions, identifiers and paths. Each prints as a call that makes it again.
 
 use super::value::{Argument, Value, arguments};
 use crate::language::Language;
@@ -94,14 +94,14 @@ fn shown_time(numbers: &[i128], least: usize) -> Option<Vec<i128>> {
     (shown.len() <= least + 2).then_some(shown)
 }
 
-/// The digits of a decimal number, which prints as it was written. `None` for what it would write in another way.
+/// The digits of a decimal number that prints as it was written. `None` for any other.
 fn decimal(text: &str) -> Option<&str> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (above, below) = digits.split_once('.').unwrap_or((digits, "0"));
     let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let begins_well = above == "0" || !above.starts_with('0');
     // Small numbers print with an exponent.
-    let is_small = above == "0" && below.starts_with("00000");
+    let is_small = above == "0" && below.starts_with("000000");
     (are_digits(above) && are_digits(below) && begins_well && !is_small).then_some(text)
 }
 

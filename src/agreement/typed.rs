@@ -1,4 +1,5 @@
-//! The answer to a call as a person types it: a literal, an object of Python's library, or the error that is raised.
+//! The answer to a call as a person types it: a literal, an object of Python's library, or the error that is
+//! raised.
 
 use std::fmt::Write;
 
@@ -24,8 +25,8 @@ pub fn words(observed: &Observed) -> String {
 }
 
 /// Reads an answer: a literal of the language, in Python with objects such as `date(2024, 3, 4)`, with the
-/// arguments that the call has changed (`None, and argument 1 is [1, 2]`); or `raises ValueError`, with or without the text of the error. It is
-/// compared as a call's outcome is. The error is a sentence.
+/// arguments that the call has changed (`None, and argument 1 is [1, 2]`); or `raises ValueError`, with or
+/// without the text of the error. It is compared as a call's outcome is. The error is a sentence.
 pub fn typed(text: &str, language: Language) -> Result<Observed, String> {
     let text = text.trim();
     let refused = |found: &str| {

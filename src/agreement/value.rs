@@ -223,8 +223,8 @@ pub fn literal(text: &str, language: Language) -> Option<(Value, usize)> {
     (!value.has_other()).then_some((value, reader.at))
 }
 
-/// The value that a text of Python begins with and in which objects of its library may be, and the bytes that it
-/// takes.
+/// The value that a text of Python begins with, and the bytes that it takes. Objects of its library may be in
+/// it.
 pub fn literal_or_object(text: &str) -> Option<(Value, usize)> {
     // An expression of several words ends with a bracket.
     let closed = format!("{text})");

@@ -354,16 +354,19 @@ impl Verdict {
     }
 
     /// Adds what the sandbox withholds from tests, if the message shows that one failed by it, or `program`
-    /// reads it. `withheld` are variables of the environment. A test that looked for another machine says nothing.
+    /// reads it. `is_withheld` tells this of a variable of the environment. A test that looked for another
+    /// machine says nothing.
     #[must_use]
-    pub fn explained(self, protection: &Protection, withheld: &[String], program: &str) -> Self {
+    pub fn explained(self, protection: &Protection, is_withheld: impl Fn(&str) -> bool, program: &str) -> Self {
+        if self.has_passed() {
+            return self;
+        }
         let words = self.message.to_lowercase();
         let is_refused = ["operation not permitted", "eperm"].iter().any(|error| words.contains(error));
         let is_lookup = self.is_lookup();
         let tier = &protection.tier;
-        let missing = || withheld.iter().find(|name| self.missing_key() == Some(name));
-        let why = match missing().or_else(|| withheld.iter().find(|name| reads_variable(program, name))) {
-            _ if self.has_passed() => return self,
+        let withheld = self.missing_key().into_iter().chain(words_beside_env(program)).find(|name| is_withheld(name));
+        let why = match withheld {
             _ if is_lookup => "tests have no network, and reach no other machine".to_owned(),
             Some(name) => format!(
                 "the variable {name} of your environment is withheld from tests (--test-command 'env {name}=… …' gives it)"
@@ -422,10 +425,12 @@ pub(super) fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Returns true if a line of code takes this variable from the environment, in any language.
-fn reads_variable(program: &str, name: &str) -> bool {
-    let is_word = |line: &str| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
-    name.len() > 2 && program.lines().any(|line| line.to_lowercase().contains("env") && is_word(line))
+/// The words of lines that speak of the environment, among which are the variables that code of any language
+/// reads.
+fn words_beside_env(program: &str) -> impl Iterator<Item = &str> {
+    let lines = program.lines().filter(|line| line.to_lowercase().contains("env"));
+    let words = lines.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    words.filter(|word| word.len() > 2)
 }
 
 #[cfg(test)]
@@ -437,7 +442,7 @@ mod tests {
         let protection = |tier: &str| Protection { tier: tier.to_owned(), seccomp: true, ..Protection::default() };
         let said = |status, message: &str, tier| {
             let verdict = Verdict { status, ..Verdict::not_run(message) };
-            let words = verdict.explained(&protection(tier), &["TOKEN".to_owned()], "").message;
+            let words = verdict.explained(&protection(tier), |name| name == "TOKEN", "").message;
             words.strip_prefix(message).unwrap().trim_start_matches("; ").to_owned()
         };
         let refused = "listen tcp: socket: operation not permitted";
@@ -460,7 +465,7 @@ mod tests {
         assert!(said(Status::Failed, "test_a: KeyError: 'TOKEN'", "full").starts_with(of_variable));
         let reads = |program: &str, status| {
             let verdict = Verdict { status, ..Verdict::not_run("1 != 2") };
-            verdict.explained(&protection("full"), &["TOKEN".to_owned()], program).message.contains(of_variable)
+            verdict.explained(&protection("full"), |name| name == "TOKEN", program).message.contains(of_variable)
         };
         for line in
             ["os.environ.get('TOKEN', '')", "const { TOKEN } = process.env;", "os.Getenv(\"TOKEN\")", "env!(\"TOKEN\")"]

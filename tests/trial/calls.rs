@@ -92,6 +92,7 @@ fn a_typed_answer_is_the_result_that_it_says() {
         "Decimal('9.50')",
         "Decimal(-3)",
         "Decimal('0.00001')",
+        "Decimal('0.000001')",
         "Fraction(6, -4)",
         "date(2024, 3, 4)",
         "datetime(2024, 3, 4)",

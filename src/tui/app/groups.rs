@@ -34,7 +34,7 @@ impl Run {
         let agreement = self.agreeing()?;
         let groups = agreement.groups();
         if groups.len() == 1 {
-            return Some(format!("all {} agree", agreement.called()));
+            return Some(format!("all {} agree", agreement.counted()));
         }
         let group = groups.into_iter().find(|group| group.contains(&candidate))?;
         let is_tied = self.pick == Some(candidate) && tied(agreement).contains(&group);

@@ -82,7 +82,7 @@ pub fn apart(own: &str, others: &[&str], columns: usize) -> String {
 /// An answer among others, in its parts.
 struct Told<'a> {
     own: Vec<Part<'a>>,
-    /// Those of the others, each with the first place where it differs.
+    /// Parts of the other answers, each with the first place where they differ.
     others: Vec<(Vec<Part<'a>>, usize)>,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Told<'a> {
 
     /// The value in a place in so many columns.
     fn value(&self, place: usize, columns: usize) -> String {
-        // Those that differ before it are told apart there.
+        // Answers that differ before it are told apart there.
         let others = self.others.iter().filter(|(_, first)| *first >= place);
         let others: Vec<&str> = others.filter_map(|(other, _)| Some(other.get(place)?.value)).collect();
         apart(self.own[place].value, &others, columns)

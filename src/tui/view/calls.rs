@@ -52,7 +52,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let all = agreement.differing().len();
     let right = match shown.differing().len() {
         0 if !shown.tells() => format!(" {calls} "),
-        0 if agreement.called() < 2 => format!(" {calls} "),
+        0 if agreement.counted() < 2 => format!(" {calls} "),
         0 if shown.is_one() && all > 0 => format!(" {calls}, they differ on {all}, those that passed on none "),
         0 if shown.constant().is_some() => format!(" {calls} with one result, which tells little "),
         0 if shown.is_one() => format!(" {calls}, all do the same "),

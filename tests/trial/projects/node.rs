@@ -241,7 +241,7 @@ fn node_candidates_that_end_or_forge_the_report_do_not_pass() {
     assert_eq!(judge(&runner, &place, RIGHT).status, Status::Passed, "others have left nothing behind");
 }
 
-/// What mocha told its reporter.
+/// Events of mocha as its reporter got them.
 const MOCHA: &str = include_str!("../../data/runners/mocha.json");
 
 #[test]

@@ -74,8 +74,8 @@ const MOCHA: RunnerRow = RunnerRow {
     ..PLAIN
 };
 
-/// Mocha below version 6, which has other options. It runs tests in a process that its program starts and that
-/// gets no report pipe, so this process is started at once.
+/// Mocha below version 6, which has other options. Its program starts the process that runs the tests without
+/// the report pipe, so that process is started at once.
 pub static OLD_MOCHA: RunnerRow = RunnerRow {
     arguments: &["--no-colors", "--reporter={folder}/report.cjs", "{folder}/begin.cjs"],
     passed: &["--ui", "-u", "--opts"],

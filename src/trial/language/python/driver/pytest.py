@@ -68,7 +68,7 @@ def with_pytest(run, pytest, names, parts, settings):
             elif is_suite and only:
                 items[:] = [item for item in items if item.nodeid in only]
             elif is_suite:
-                # Those of files that speak of it come first, by its name and the words in it: the others may take too long.
+                # Tests in files that speak of it come first, by its name and the words in it: others may take too long.
                 places = {str(item.fspath) for item in items}
                 places = {place: sum(part in text_of(place) for part in named) for place in places}
                 items.sort(key=lambda item: -places[str(item.fspath)])
