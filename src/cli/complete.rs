@@ -253,7 +253,7 @@ fn runner(args: &Args, session: &Session, job: &Job, misses_calls: bool) -> Resu
 
 /// The job with the head that its wish speaks of. Parts that were not written are told.
 fn with_head(job: Job, source: &dyn Source, options: &GenerateOptions) -> Job {
-    let (changed, lacking) = job.with_wished_head(source, options, &|| true);
+    let (changed, lacking) = job.with_wished_head(source, options, &|_| ControlFlow::Continue(()));
     if !lacking.is_empty() {
         let parts = HeadPart::titles(&lacking);
         say(&format!("bass-tui: no new {parts} came of the sentence: all candidates have what is there\n"));

@@ -11,16 +11,16 @@ use crate::source::{Event, Request, Source};
 impl Job {
     /// This job with the head that its wish asks for, as the source writes it: the most probable one. `None`
     /// where the wish does not speak of it, or it stays as it is; and the parts that stay. Waits for the
-    /// source, as long as it is wanted.
+    /// source, whose events are `told`, until the answer to one is to stop.
     pub fn with_wished_head(
         &self,
         source: &dyn Source,
         options: &GenerateOptions,
-        is_wanted: &(impl Fn() -> bool + Clone + Send + 'static),
+        told: &(impl Fn(&Event) -> ControlFlow<()> + Clone + Send + 'static),
     ) -> (Option<Self>, Vec<HeadPart>) {
         let (mut changed, mut lacking) = (None, Vec::new());
         for part in self.wished_head() {
-            match changed.as_ref().unwrap_or(self).with_written(part, source, options, is_wanted) {
+            match changed.as_ref().unwrap_or(self).with_written(part, source, options, told) {
                 Some(written) => changed = Some(written),
                 None => lacking.push(part),
             }
@@ -34,7 +34,7 @@ impl Job {
         part: HeadPart,
         source: &dyn Source,
         options: &GenerateOptions,
-        is_wanted: &(impl Fn() -> bool + Clone + Send + 'static),
+        told: &(impl Fn(&Event) -> ControlFlow<()> + Clone + Send + 'static),
     ) -> Option<Self> {
         let (prompt, stop) = self.prompt_of_head(part, &source.window())?;
         let max_tokens = match part {
@@ -45,14 +45,15 @@ impl Job {
         options.sampling.temperature = 0.0;
         let (send, receive) = channel();
         let mut text = String::new();
-        let is_wanted = is_wanted.clone();
+        let told = told.clone();
         let sink = Box::new(move |event| {
+            let answer = told(&event);
             match event {
                 Event::Finished { text: whole, .. } => text = whole,
                 Event::Done(_) => drop(send.send(std::mem::take(&mut text))),
                 _ => {}
             }
-            if is_wanted() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            answer
         });
         drop(source.generate(Request { prompt, reference: self.reference(), options }, sink));
         // A source that fails says so again when it is asked for candidates.

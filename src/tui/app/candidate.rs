@@ -15,6 +15,8 @@ pub enum Phase {
     Prefill,
     /// Tokens arrive.
     Streaming,
+    /// The user has stopped it; its end comes with the next step.
+    Stopping,
     /// It ended.
     Finished(FinishReason),
     /// The generation failed before it ended; its text so far is kept.
@@ -150,7 +152,7 @@ impl Candidate {
 
     /// More may come.
     pub fn is_live(&self) -> bool {
-        matches!(self.phase, Phase::Waiting | Phase::Prefill | Phase::Streaming)
+        matches!(self.phase, Phase::Waiting | Phase::Prefill | Phase::Streaming | Phase::Stopping)
     }
 
     /// It ended by itself or at the token limit, so that it can be judged and ranked.

@@ -111,6 +111,7 @@ fn any_msg() -> impl Strategy<Value = Msg> {
         1 => Just(Msg::Reopened(Err("no".into()))),
         1 => Just(Msg::Paste("pasted\ntext".into())),
         1 => (1..4_u64).prop_map(|ask| Msg::Head { ask, stub: Some("def f(x):\n    \"\"\"F.\"\"\"\n".into()), lacking: Vec::new() }),
+        1 => (1..4_u64).prop_map(|ask| Msg::HeadEvent { ask, event: Event::Prefill { done: 1, total: 2 } }),
         1 => Just(Msg::Fault("fault".into())),
         1 => Just(Msg::Applied { run: 1, candidate: 0, result: Ok("f".into()) }),
         1 => Just(Msg::Undone(Ok("f".into()))),

@@ -9,7 +9,7 @@ use super::tokens::Insight;
 use super::watch::{News, Touched};
 use crate::code::HeadPart;
 use crate::job::{Event, Job};
-use crate::source::SourceInfo;
+use crate::source::{self, SourceInfo};
 use crate::trial::Protection;
 use crate::tui::event::{Key, Mouse};
 
@@ -40,6 +40,11 @@ pub enum Msg {
         ask: u64,
         stub: Option<String>,
         lacking: Vec<HeadPart>,
+    },
+    /// Something happened while a head is written.
+    HeadEvent {
+        ask: u64,
+        event: source::Event,
     },
     /// Something happened in a generation.
     Job {

@@ -500,7 +500,11 @@ impl State {
         let saved = super::watch::wake_at(self);
         let is_opening = self.loading == Loading::Opening && self.opening.total > 0;
         let bar = is_opening.then(|| self.now + EVERY_MS);
-        [rate, saved, bar, self.armed.map(|a| a.1), self.notice.as_ref().map(|n| n.until)].into_iter().flatten().min()
+        let head = self.wish.wake_at(self.now);
+        [rate, saved, bar, head, self.armed.map(|a| a.1), self.notice.as_ref().map(|n| n.until)]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Lets go of what has passed its time or is no longer true.

@@ -148,7 +148,9 @@ fn source(state: &mut State, event: From) {
         From::Scored { .. } => {}
         From::Tokens { candidate, text, ids, logprobs, alternatives, accepted, .. } => {
             if let Some(c) = run.candidates.get_mut(candidate).filter(|c| c.is_live()) {
-                c.phase = Phase::Streaming;
+                if c.phase != Phase::Stopping {
+                    c.phase = Phase::Streaming;
+                }
                 c.shown.push_str(&code(&text));
                 c.text.push_str(&text);
                 c.tokens += ids.len().max(logprobs.len());

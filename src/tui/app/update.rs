@@ -71,6 +71,7 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Insight(insight) => tokens::told(state, insight),
+        Msg::HeadEvent { ask, event } => wish::told(state, ask, event),
         Msg::Head { ask, stub, lacking } => wish::answered(state, ask, stub.as_deref(), &lacking),
         Msg::Job { run, event } => {
             stream::job(state, run, event);

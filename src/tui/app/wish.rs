@@ -8,10 +8,12 @@ use super::answer::{begins_line, joined};
 use super::draft::Draft;
 use super::effect::Effect;
 use super::past;
+use super::progress::{EVERY_MS, Progress};
 use super::state::{Focus, State, While};
 use super::writing::{end, generate, may_begin};
 use crate::code::HeadPart;
 use crate::job::Job;
+use crate::source::Event;
 use crate::tui::event::Key;
 use crate::tui::keymap::{Action, Context};
 use crate::untrusted::code;
@@ -31,14 +33,28 @@ pub struct Wish {
     is_new: bool,
     /// The stub before a head was written for it, and with that.
     brought: Option<(String, String)>,
-    /// The request for a head that is under way, and the stub that it is for.
-    asked: Option<(u64, String)>,
+    /// The request for a head that is under way.
+    asked: Option<Asked>,
     /// Name of the last request.
     number: u64,
     /// Candidates are written as soon as the file was read again.
     reads: bool,
     /// The wish that the candidate in the file has fulfilled.
     done: Option<Done>,
+}
+
+/// A request for a head.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    number: u64,
+    /// The stub that it is for.
+    stub: String,
+    /// Names of the parts that are asked for.
+    pub parts: String,
+    /// How far the prompt is read.
+    pub reading: Progress,
+    /// Text that came, made safe to show.
+    pub text: String,
 }
 
 /// A wish before its candidate was taken.
@@ -48,6 +64,13 @@ struct Done {
     /// The stub of the file then.
     origin: String,
     brought: Option<(String, String)>,
+}
+
+impl Asked {
+    /// Its prompt is read, and nothing has come yet.
+    pub fn is_reading(&self) -> bool {
+        self.reading.total > 0 && self.text.is_empty()
+    }
 }
 
 impl Wish {
@@ -72,9 +95,14 @@ impl Wish {
         self.asked.is_some()
     }
 
-    /// The names of the parts of the head that are being asked for.
-    pub fn asked_for(&self) -> Option<String> {
-        self.asked.as_ref().and(self.next.as_deref()).map(|wish| HeadPart::titles(&HeadPart::of(wish)))
+    /// The request for a head that is under way.
+    pub fn asked(&self) -> Option<&Asked> {
+        self.asked.as_ref()
+    }
+
+    /// When the share of the prompt that is read is to be shown anew.
+    pub(super) fn wake_at(&self, now: u64) -> Option<u64> {
+        self.asked.as_ref().filter(|asked| asked.is_reading()).map(|_| now + EVERY_MS)
     }
 
     /// The file is not the one any more that the candidate was written to.
@@ -203,21 +231,38 @@ pub(super) fn ask(state: &mut State, job: &Arc<Job>) -> Option<Vec<Effect>> {
     let stub = state.draft.text();
     state.say_while(While::Asking, format!("asking for the {parts}…; Esc ends that, and nothing is written then"));
     state.error = None;
-    if state.wish.asked.as_ref().is_some_and(|(_, of)| *of == stub) {
+    if state.wish.asked.as_ref().is_some_and(|asked| asked.stub == stub) {
         return Some(Vec::new());
     }
     state.wish.number += 1;
-    state.wish.asked = Some((state.wish.number, stub));
+    state.wish.asked = Some(Asked { number: state.wish.number, stub, parts, ..Asked::default() });
     // The models are busy with one of both.
     let mut effects: Vec<Effect> = state.run.iter().flat_map(end).collect();
     effects.push(Effect::Head { ask: state.wish.number, job: job.clone() });
     Some(effects)
 }
 
+/// Something happened while a head is written: its prompt is read, or text came.
+pub(super) fn told(state: &mut State, ask: u64, event: Event) -> Vec<Effect> {
+    let Some(asked) = state.wish.asked.as_mut().filter(|asked| asked.number == ask) else { return Vec::new() };
+    match event {
+        // A further part begins.
+        Event::Prefill { done, total } => {
+            asked.reading.told(done as u64, total as u64, state.now);
+            asked.text.clear();
+        }
+        Event::Tokens { text, .. } => asked.text.push_str(&code(&text)),
+        _ => {}
+    }
+    Vec::new()
+}
+
 /// The models have written the head: the stub with it, or `None` where it stays as it is, as do the parts
 /// that are lacking.
 pub(super) fn answered(state: &mut State, ask: u64, stub: Option<&str>, lacking: &[HeadPart]) -> Vec<Effect> {
-    let Some((_, before)) = state.wish.asked.take_if(|(number, _)| *number == ask) else { return Vec::new() };
+    let Some(Asked { stub: before, .. }) = state.wish.asked.take_if(|asked| asked.number == ask) else {
+        return Vec::new();
+    };
     if state.draft.text() != before || state.focus == Focus::Prompt {
         let key = state.key_name(Context::Global, Action::Generate);
         state.say(format!("the prompt is being edited, so nothing is written yet; {key} writes candidates"));

@@ -11,6 +11,7 @@ use super::watch::{News, Touched};
 use super::{Effect, Msg, wish};
 use crate::code::{HeadPart, Place, Target};
 use crate::job::{Job, TestsChoice};
+use crate::source::Event;
 use crate::tui::keymap::Context;
 use crate::tui::view::scenes;
 
@@ -68,6 +69,12 @@ fn generated(effects: &[Effect]) -> Vec<Option<&str>> {
         .iter()
         .filter_map(|effect| if let Effect::Generate { job, .. } = effect { Some(job.wish()) } else { None })
         .collect()
+}
+
+/// Text that the models write.
+fn tokens(text: &str) -> Event {
+    let (ids, logprobs, alternatives) = (Vec::new(), Vec::new(), Vec::new());
+    Event::Tokens { candidate: 0, text: text.into(), ids, logprobs, alternatives, drafted: 0, accepted: 0 }
 }
 
 /// The request for parameters among effects.
@@ -230,6 +237,15 @@ fn a_wish_that_speaks_of_parameters_has_them_written_first() {
     session.wait(10_000);
     let shown = scenes::text(&scenes::draw(&session.state, 80, 24));
     assert!(shown.contains("asking for the parameters…") && shown.contains("wish: add a parameter skip"), "{shown}");
+    let status = |session: &Session| scenes::text(&scenes::draw(&session.state, 80, 24));
+    session.send(Msg::HeadEvent { ask, event: Event::Prefill { done: 64, total: 208 } });
+    assert!(status(&session).contains("asking for the parameters: 30%"), "{}", status(&session));
+    assert!(session.state.wake_at().is_some_and(|at| at <= session.state.now + 100));
+    for text in ["```python\ndef \u{1b}f(x,", " skip=None):\n"] {
+        session.send(Msg::HeadEvent { ask, event: tokens(text) });
+        session.send(Msg::HeadEvent { ask: ask + 1, event: tokens("of another request") });
+    }
+    assert!(status(&session).contains("writing the parameters: def �f(x, skip=None):"), "{}", status(&session));
     assert_eq!(session.key("g"), [], "they are asked for already");
     assert_eq!(answers(&mut session, ask + 1, Some("def f():\n")), [], "another request");
     let effects = answers(&mut session, ask, Some(WITH_SKIP));

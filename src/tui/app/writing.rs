@@ -1,5 +1,6 @@
 //! Candidates are asked for and stopped.
 
+use super::candidate::Phase;
 use super::effect::Effect;
 use super::past;
 use super::run::Run;
@@ -130,9 +131,15 @@ pub(super) fn end(run: &Run) -> Vec<Effect> {
     effects
 }
 
-pub(super) fn stop_one(state: &State) -> Vec<Effect> {
-    let Some(run) = &state.run else { return Vec::new() };
-    vec![Effect::Cancel { run: run.id, candidate: run.focus }]
+pub(super) fn stop_one(state: &mut State) -> Vec<Effect> {
+    let Some(run) = &mut state.run else { return Vec::new() };
+    let index = run.focus;
+    let Some(candidate) = run.candidates.get_mut(index).filter(|candidate| candidate.is_live()) else {
+        return Vec::new();
+    };
+    // A prompt may still be read for a while: it ends with the next step.
+    candidate.phase = Phase::Stopping;
+    vec![Effect::Cancel { run: run.id, candidate: index }]
 }
 
 pub(super) fn stop_all(state: &mut State) -> Vec<Effect> {

@@ -24,9 +24,10 @@ fn badge(text: impl Into<String>, role: Role) -> Badge {
 pub fn of(run: &Run, index: usize) -> Badge {
     let Some(candidate) = run.candidates.get(index) else { return badge("", Role::Muted) };
     match candidate.phase {
+        Phase::Stopping => badge("stopping", Role::Working),
+        _ if run.stopping && candidate.is_live() => badge("stopping", Role::Working),
         Phase::Waiting => badge("waiting", Role::Muted),
         Phase::Prefill => badge("reading the prompt", Role::Working),
-        Phase::Streaming if run.stopping => badge("stopping", Role::Working),
         Phase::Streaming => badge("writing", Role::Working),
         Phase::Broken | Phase::Finished(FinishReason::Failed) => badge("BROKEN OFF", Role::Error),
         Phase::Finished(FinishReason::Cancelled) => with_verdict("stopped", run, index),
@@ -50,8 +51,8 @@ pub fn short(run: &Run, index: usize) -> Badge {
     match (candidate.phase, candidate.duplicate_of.filter(|&of| !is_folded(run, index, of))) {
         (Phase::Waiting | Phase::Prefill, _) => badge("…", Role::Muted),
         // A server may not tell how many there are.
-        (Phase::Streaming, _) if candidate.tokens == 0 => badge("…", Role::Working),
-        (Phase::Streaming, _) => badge(format!("{}t", candidate.tokens), Role::Working),
+        (Phase::Streaming | Phase::Stopping, _) if candidate.tokens == 0 => badge("…", Role::Working),
+        (Phase::Streaming | Phase::Stopping, _) => badge(format!("{}t", candidate.tokens), Role::Working),
         (Phase::Finished(_), Some(original)) => {
             let role = tested(run.testing(index)).map_or(Role::Muted, |b| b.role);
             badge(format!("={}", label(original)), role)

@@ -44,6 +44,7 @@ pub fn draw(buf: &mut Buffer, pane: Pane, look: &Look, layout: &Layout) {
         let waiting = match candidate.phase {
             Phase::Waiting | Phase::Prefill if run.prefill.total > 0 => reading(run, state.now, inner.width.into()),
             Phase::Waiting | Phase::Prefill => "waiting".to_owned(),
+            Phase::Stopping => String::new(),
             Phase::Streaming => said.as_ref().map_or_else(String::new, Said::line),
             _ => match said.as_ref().filter(|said| !said.whole().is_empty()) {
                 Some(said) => format!("no code; {}", said.line()),

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::{Look, badge, confidence, pane, put_all};
+use super::{Look, badge, confidence, pane, put_all, wish};
 use crate::engine::FinishReason;
 use crate::job::label;
 use crate::trial::Status;
@@ -53,8 +53,8 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
     if state.eager && state.loading == Loading::Opening {
         out.push(("writes as soon as the models are loaded".to_owned(), look.style(Role::Working)));
     }
-    if let Some(parts) = state.wish.asked_for() {
-        out.push((format!("asking for the {parts}…"), look.style(Role::Working)));
+    if let Some(asked) = state.wish.asked() {
+        out.push((wish::asking(asked, state.now), look.style(Role::Working)));
     }
     if let Some(run) = state.run.as_ref().filter(|run| run.filter != Filter::All) {
         out.push((format!("only {}", run.filter.name()), look.style(Role::Warn)));

@@ -4,9 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
 
-use super::{Look, put, rule};
+use super::{Look, bar, put, rule};
 use crate::tui::app::State;
 use crate::tui::app::draft::Draft;
+use crate::tui::app::wish::Asked;
 use crate::tui::text;
 use crate::tui::theme::Role;
 
@@ -14,6 +15,21 @@ use crate::tui::theme::Role;
 pub fn words(state: &State, columns: usize) -> Option<String> {
     let wish = if state.past.is_over() { state.job.wish()? } else { state.wish.next.as_ref()? };
     Some(text::fit(&format!("wish: {}", text::one_line(wish)), columns))
+}
+
+/// How far a request for a head is.
+pub fn asking(asked: &Asked, now: u64) -> String {
+    let Asked { parts, reading, text: answer, .. } = asked;
+    // Chat models put a fence before code.
+    let lines: Vec<&str> = answer.lines().map(str::trim).filter(|line| !line.starts_with("```")).collect();
+    let written = lines.join(" ");
+    if !written.trim().is_empty() {
+        format!("writing the {parts}: {}", text::one_line(written.trim()))
+    } else if asked.is_reading() {
+        format!("asking for the {parts}: {}", bar::words(reading, now, 0))
+    } else {
+        format!("asking for the {parts}…")
+    }
 }
 
 /// Draws the line in the last rows of `body`.

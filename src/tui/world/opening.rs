@@ -1,5 +1,6 @@
 //! Models and settings: loading them, and changes while the screen is open.
 
+use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,7 @@ use super::following::unfit;
 use super::{Incoming, Open, Opened, World};
 use crate::engine::GenerateOptions;
 use crate::job::{Job, fault};
-use crate::source::{Source, Told};
+use crate::source::{Event, Source, Told};
 use crate::tui::app::palette::Changed;
 use crate::tui::app::tokens::Insight;
 use crate::tui::app::{Effect, Msg};
@@ -175,11 +176,14 @@ impl World {
         let Some((source, _)) = &self.opened else {
             return self.tell(Msg::Head { ask, stub: None, lacking: job.wished_head() });
         };
-        let (source, options) = (Arc::clone(source), self.options.clone());
+        let (source, options, sender) = (Arc::clone(source), self.options.clone(), self.sender.clone());
         let wanted = self.asking.insert(Arc::new(AtomicBool::new(true))).clone();
         self.on_thread("head", move || {
-            let is_wanted = move || wanted.load(Ordering::Relaxed);
-            let write = || job.with_wished_head(&*source, &options, &is_wanted);
+            let told = move |event: &Event| {
+                let _ = sender.send(Incoming::App(Msg::HeadEvent { ask, event: event.clone() }));
+                if wanted.load(Ordering::Relaxed) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            };
+            let write = || job.with_wished_head(&*source, &options, &told);
             let (written, lacking) =
                 panic::catch_unwind(AssertUnwindSafe(write)).unwrap_or_else(|_| (None, job.wished_head()));
             Msg::Head { ask, stub: written.and_then(|job| job.editable()), lacking }

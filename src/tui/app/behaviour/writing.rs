@@ -6,6 +6,7 @@ use crate::trial::Status;
 use crate::tui::app::fixture::{PROMPT, Session, body};
 use crate::tui::app::state::{Loading, While};
 use crate::tui::app::{Effect, Msg, Phase, Testing};
+use crate::tui::view::scenes;
 
 #[test]
 fn one_key_generates() {
@@ -132,9 +133,21 @@ fn stopping_one_and_all() {
     let mut session = Session::tested(3);
     session.key("g");
     session.key("2");
+    session.event(Event::Prefill { done: 1, total: 2 });
+    let stopping = |session: &Session| {
+        let screen = scenes::text(&scenes::draw(&session.state, 120, 30));
+        screen.matches("stopping").count()
+    };
     assert_eq!(session.key("x"), [Effect::Cancel { run: 1, candidate: 1 }]);
+    assert_eq!(stopping(&session), 1);
+    session.tokens(1, "x");
+    assert_eq!(stopping(&session), 1, "until it has ended");
+    session.finish(1, &body(1));
+    assert_eq!(session.key("x"), []);
+    assert_eq!(session.state.notice.as_ref().unwrap().text, "B has ended already");
     assert_eq!(session.key("X"), [Effect::CancelAll { run: 1 }]);
     assert!(session.run().stopping);
+    assert_eq!(stopping(&session), 3, "two candidates, and the notice");
 }
 
 #[test]
