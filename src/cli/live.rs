@@ -39,6 +39,8 @@ pub struct LiveSettings {
     /// The file or folder whose project has settings.
     at: PathBuf,
     unprotected: bool,
+    /// The model that the screen began with: a file, perhaps, that no list has.
+    began_with: Option<String>,
 }
 
 impl LiveSettings {
@@ -51,7 +53,8 @@ impl LiveSettings {
             TestsChoice::IfAny | TestsChoice::Command(_) => Vec::new(),
         };
         let at = if at.as_os_str().is_empty() { PathBuf::from(".") } else { at };
-        Self { session, at, unprotected }
+        let began_with = session.settings.server.is_none().then(|| words(named("model"), &session.settings));
+        Self { session, at, unprotected, began_with }
     }
 
     /// The settings with another value.
@@ -90,7 +93,12 @@ impl LiveSettings {
         let named = catalog.entries.iter().map(|entry| entry.name.clone()).filter(|name| catalog.is_here(name));
         let others =
             catalog.others.all().into_iter().filter(|found| found.file.is_ok()).map(|found| found.name.clone());
-        named.chain(others).collect()
+        let mut names: Vec<String> = named.chain(others).collect();
+        let lacks = |name: &&String| !names.contains(name);
+        if let Some(first) = self.began_with.as_ref().filter(lacks) {
+            names.insert(0, first.clone());
+        }
+        names
     }
 }
 
@@ -212,6 +220,21 @@ mod tests {
         let catalog = Catalog::parse("", Path::new("models.toml"), hub, Others::default()).unwrap();
         let session = Session { paths, settings: Settings::default(), catalog };
         LiveSettings::new(session, at.to_path_buf(), TestsChoice::IfAny, false)
+    }
+
+    #[test]
+    fn a_model_that_the_screen_began_with_can_be_chosen_again() {
+        let home = tempfile::tempdir().unwrap();
+        let session = live(home.path(), home.path()).session;
+        let settings = Settings { model: Some("models/mine.gguf".to_owned()), ..session.settings };
+        let session = Session { settings, ..session };
+        let mut live = LiveSettings::new(session, home.path().to_path_buf(), TestsChoice::IfAny, false);
+        live.take("model", "built-in");
+        let model = live.settings().into_iter().find(|setting| setting.name == "model").unwrap();
+        assert_eq!(
+            (model.value.as_str(), model.values),
+            ("built-in", vec!["models/mine.gguf".into(), "built-in".into()])
+        );
     }
 
     fn value(live: &LiveSettings, name: &str) -> String {
