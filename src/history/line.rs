@@ -13,7 +13,7 @@ use crate::files::whole_path;
 use crate::hash::hex;
 use crate::job::Job;
 use crate::source::{FinishReason, Prompt, SourceInfo};
-use crate::trial::{Assurance, Status, Verdict};
+use crate::trial::{Assurance, LeftOut, Status, Verdict};
 
 /// Version of the format. A file with a higher one is not read.
 pub const VERSION: u32 = 1;
@@ -198,6 +198,9 @@ pub struct Tested {
     /// The tests that decided, if others were tried before them.
     #[serde(default)]
     pub tests: Option<String>,
+    /// The tests that do not count, whose words the message has.
+    #[serde(default)]
+    pub left_out: LeftOut,
     /// Wall time of the tests in ms.
     #[serde(default)]
     pub duration_ms: u64,
@@ -295,6 +298,7 @@ impl Tested {
             runner: String::new(),
             marks: Vec::new(),
             tests: None,
+            left_out: LeftOut::default(),
             duration_ms: 0,
             waited_ms: 0,
             output: String::new(),
@@ -307,6 +311,7 @@ impl Tested {
                 runner: verdict.assurance.runner.clone(),
                 marks: verdict.assurance.marks.clone(),
                 tests: verdict.tests.clone(),
+                left_out: verdict.assurance.left_out.clone(),
                 duration_ms: verdict.duration_ms,
                 waited_ms: verdict.waited_ms,
                 output: beginning(&verdict.output),
@@ -318,8 +323,8 @@ impl Tested {
     /// The result as a run tells it.
     pub fn outcome(&self) -> Result<Verdict, String> {
         let status = self.status.ok_or_else(|| self.message.clone())?;
-        let assurance =
-            Box::new(Assurance { runner: self.runner.clone(), marks: self.marks.clone(), checks: Vec::new() });
+        let (runner, marks, left_out) = (self.runner.clone(), self.marks.clone(), self.left_out.clone());
+        let assurance = Box::new(Assurance { runner, marks, left_out, checks: Vec::new() });
         Ok(Verdict {
             status,
             message: self.message.clone(),

@@ -11,7 +11,7 @@ use crate::engine::{Event as From, FinishReason, Summary};
 use crate::job::run::tests::{STUB, Scripted, TEXTS, ask, unsteady};
 use crate::job::{Event, Job, Outcome, Run, TestsChoice};
 use crate::source::SourceInfo;
-use crate::trial::{Assurance, Effect, Input, Observed, Status, Verdict};
+use crate::trial::{Assurance, Effect, Input, LeftOut, Observed, Status, Verdict};
 
 fn job() -> Job {
     Job::from_text(STUB, &TestsChoice::Auto).unwrap()
@@ -29,8 +29,12 @@ fn finished(candidate: usize, text: &str) -> Event {
 }
 
 fn verdict(candidate: usize, status: Status) -> Event {
-    let assurance =
-        Box::new(Assurance { runner: "doctest".into(), marks: vec!["it reads the frames".into()], checks: Vec::new() });
+    let assurance = Box::new(Assurance {
+        runner: "doctest".into(),
+        marks: vec!["it reads the frames".into()],
+        checks: Vec::new(),
+        left_out: LeftOut::default(),
+    });
     let verdict = Verdict { status, duration_ms: 12, assurance, output: "é".repeat(9000), ..Verdict::not_run("said") };
     Event::Verdict { candidate, outcome: Ok(verdict) }
 }

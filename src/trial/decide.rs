@@ -19,7 +19,7 @@ const MOST_CHECKS: usize = 500;
 
 /// The verdict. If an interpreter did not start, the sandbox is at fault, not the code.
 pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialError> {
-    let Evidence { run, report, changed, remark, .. } = evidence;
+    let Evidence { run, report, changed, left_out, .. } = evidence;
     let is_silent = matches!(report, Report::Missing | Report::Forged);
     if !run.has_started && is_silent && run.ended != Ended::Cancelled {
         return Err(did_not_come_up(run));
@@ -38,7 +38,7 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
         Some(Failure::Test { name, why }) => Some((name.clone(), why.clone())),
         _ => of_report(),
     };
-    let message = if remark.is_empty() { message } else { format!("{message} ({remark})") };
+    let message = message + &left_out.remark();
     let is_silent = status == Status::NotRun && (evidence.unfinished.is_some() || evidence.is_unrelated);
     let verdict = Verdict {
         status,
@@ -48,6 +48,7 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
             runner: clean_line(&evidence.runner, 80),
             marks: Vec::new(),
             checks: checks(report),
+            left_out: left_out.clone(),
         }),
         failed,
         is_unheard: evidence.missing.is_some() || status == Status::NotRun && evidence.unfinished.is_some(),

@@ -35,14 +35,31 @@ pub struct Evidence {
     pub is_own: bool,
     /// The bodies that do nothing right that the tests are known to fail with.
     pub noticed: Noticed,
-    /// A remark for the reader, shown in brackets behind the message.
-    pub remark: String,
+    /// Tests that say nothing about a candidate, for the reader.
+    pub left_out: LeftOut,
+}
+
+/// Tests that say nothing about any candidate, and so do not count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Their names, all of them.
+    pub names: Vec<String>,
+    /// Some of them and why, for the reader; it stands in brackets behind the message of a verdict. Empty
+    /// without any.
+    pub words: String,
+}
+
+impl LeftOut {
+    /// The words behind a message.
+    pub fn remark(&self) -> String {
+        if self.words.is_empty() { String::new() } else { format!(" ({})", self.words) }
+    }
 }
 
 impl Evidence {
     /// Evidence of one process, with nothing known but its report.
     pub fn of(run: Run, report: Report) -> Self {
-        let (asked, wanted, flaky, runner, remark) = Default::default();
+        let (asked, wanted, flaky, runner, left_out) = Default::default();
         let (failure, missing, complaint, changed) = Default::default();
         let (unfinished, is_unrelated, is_own, noticed) = Default::default();
         Self {
@@ -60,7 +77,7 @@ impl Evidence {
             changed,
             is_own,
             noticed,
-            remark,
+            left_out,
         }
     }
 }

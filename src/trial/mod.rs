@@ -50,6 +50,7 @@ use std::time::{Duration, Instant};
 
 pub use case::{Command, Lone, Tests, Trial};
 pub use error::TrialError;
+pub use evidence::LeftOut;
 use found::are_about;
 pub use found::{is_of_tests, tested_stem};
 use language::command::{self, Toolbox};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::TrialError;
-use super::evidence::Noticed;
+use super::evidence::{LeftOut, Noticed};
 use super::suspicious::SuspiciousUse;
 use crate::sandbox::{Protection, Tier};
 use crate::untrusted::{clean, clean_line};
@@ -72,6 +72,9 @@ pub struct Assurance {
     /// Each test by name, and true if it passed; only where tests are reported by name.
     #[serde(skip)]
     pub checks: Vec<(String, bool)>,
+    /// The tests that do not count; the message has their words.
+    #[serde(skip)]
+    pub left_out: LeftOut,
 }
 
 /// The result of one trial.
@@ -124,6 +127,9 @@ impl Assurance {
             self.runner = format!("{}, {}", self.runner, other.runner);
         }
         self.checks.extend(other.checks.iter().cloned());
+        if self.left_out.names.is_empty() {
+            self.left_out.clone_from(&other.left_out);
+        }
         self
     }
 }
@@ -205,6 +211,11 @@ impl Verdict {
         let all = Some(self.waited_ms).filter(|waited| u64::from(*waited) > self.duration_ms);
         let all = all.map(|waited| format!(", {waited} ms in all")).unwrap_or_default();
         format!("{} ms{all}", self.duration_ms)
+    }
+
+    /// Words of this verdict without those about tests that are left out.
+    pub fn without_remark(&self, words: &str) -> String {
+        words.replacen(&self.assurance.left_out.remark(), "", 1)
     }
 
     /// Returns true if all tests ran and passed.

@@ -16,7 +16,7 @@ use crate::trial::project::runs::{Bounds, PATIENCE, PATIENCE_WITH_OTHERS};
 pub use crate::trial::case::{Command, Tests, Trial};
 pub use crate::trial::decide::decide;
 pub use crate::trial::error::TrialError;
-pub use crate::trial::evidence::{Evidence, Failure, Noticed, Outcome, Report, Reporter, TestEnd};
+pub use crate::trial::evidence::{Evidence, Failure, LeftOut, Noticed, Outcome, Report, Reporter, TestEnd};
 pub use crate::trial::judge::{driver, nonce};
 pub use crate::trial::observe::{Input, Observed, observe};
 pub use crate::trial::project::baseline_cache::BaselineCache;

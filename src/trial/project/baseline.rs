@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use crate::trial::evidence::{Outcome, TestEnd};
+use crate::trial::evidence::{LeftOut, Outcome, TestEnd};
 use crate::trial::judge::record::Names;
 use crate::untrusted::clean_line;
 
@@ -148,8 +148,8 @@ impl Baseline {
         self.flaky.iter().chain(&self.broken).any(|other| other == name)
     }
 
-    /// A remark about the tests that are left out; empty if there are none.
-    pub fn remark(&self) -> String {
+    /// The tests that say nothing about a candidate, and why.
+    pub fn for_reader(&self) -> LeftOut {
         let named = |names: &[String], why: &str| {
             let more = if names.len() > 3 { format!(" and {} more", names.len() - 3) } else { String::new() };
             (!names.is_empty())
@@ -159,7 +159,7 @@ impl Baseline {
         let said = said().filter(|(_, why)| !why.is_empty());
         let said = said.map(|(name, why)| format!("{name} says {}", clean_line(why, COLUMNS)));
         let parts = [named(&self.flaky, "are flaky"), named(&self.broken, "fail without calling the function"), said];
-        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+        LeftOut { names: self.left_out(), words: parts.into_iter().flatten().collect::<Vec<_>>().join("; ") }
     }
 }
 
@@ -217,7 +217,7 @@ mod tests {
         let baseline = Baseline::of(Some(&one), Some(&two));
         assert_eq!(baseline.wanted, ["a"]);
         assert_eq!(baseline.flaky, ["b", "d", "e"]);
-        assert_eq!(baseline.remark(), "left out, as they are flaky: b, d, e");
+        assert_eq!(baseline.for_reader().words, "left out, as they are flaky: b, d, e");
         assert_eq!(Baseline::of(Some(&one), None), Baseline::default());
         // It fails without the candidate alone.
         let with_hook = tests(&[("f > (unnamed)", Failed), ("b", Passed)]);

@@ -253,7 +253,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             flaky,
             unfinished: unfinished.into_iter().next(),
             is_unrelated: known.wanted.is_empty() && known.flaky.is_empty() && !known.broken.is_empty(),
-            remark: known.remark(),
+            left_out: known.for_reader(),
             changed,
             is_own: base.read(&project.file).is_ok_and(|own| own == programs.candidate),
             noticed: Noticed::if_seen(known.notices, Noticed::Both),

@@ -7,25 +7,6 @@ use super::closest::Closest;
 use super::run::Run;
 use crate::trial::Verdict;
 
-/// The remark about tests that are left out, in brackets at the end of a message.
-fn remark(message: &str) -> Option<&str> {
-    message.ends_with(')').then(|| message.find(" (left out, ").map(|at| &message[at..]))?
-}
-
-/// A remark names this test as left out.
-fn names(remark: &str, test: &str) -> bool {
-    remark.match_indices(test).any(|(at, _)| {
-        let (before, behind) = (&remark[..at], &remark[at + test.len()..]);
-        let ends = [", ", " and ", "; ", ")"].iter().any(|end| behind.starts_with(end));
-        ends && (before.ends_with(": ") || before.ends_with(", "))
-    })
-}
-
-/// Words of a verdict with this message without the remark about tests that are left out.
-pub fn without_remark(words: &str, message: &str) -> String {
-    remark(message).map_or_else(|| words.to_owned(), |remark| words.replacen(remark, "", 1))
-}
-
 /// A test and how it ended on each shown candidate; nothing where it did not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
@@ -71,23 +52,10 @@ impl Run {
 
     /// `2 tests left out`: the tests that say nothing about candidates, which are the same for all of them.
     pub fn left_out(&self) -> Option<String> {
-        let remark = self.verdicts().find_map(|verdict| remark(&verdict.message))?;
-        // Names may have commas of their own; then nobody knows how many they are.
-        let lists = remark.split("; ").filter_map(|list| list.split_once("left out, as they ")?.1.split_once(": "));
-        let number = |(_, names): (&str, &str)| {
-            let (names, more) = match names.trim_end_matches(')').rsplit_once(" and ") {
-                Some((names, more)) => (names, more.strip_suffix(" more")?.parse().ok()?),
-                None => (names, 0),
-            };
-            let is_name = |name: &str| !name.contains([' ', '[', '(']);
-            names.split(", ").all(is_name).then(|| names.split(", ").count() + more)
-        };
-        let number: Option<usize> = lists.map(number).sum();
-        Some(match number {
-            Some(1) => "1 test left out".to_owned(),
-            Some(number) if number > 0 => format!("{number} tests left out"),
-            _ => "some tests left out".to_owned(),
-        })
+        match self.verdicts().map(|verdict| verdict.assurance.left_out.names.len()).find(|number| *number > 0)? {
+            1 => Some("1 test left out".to_owned()),
+            number => Some(format!("{number} tests left out")),
+        }
     }
 
     /// The verdicts of the shown candidates.
@@ -102,38 +70,52 @@ impl Run {
     pub(super) fn is_left_out(&self, test: &str) -> bool {
         let failed = (test.to_owned(), false);
         let excused = |verdict: &Verdict| verdict.has_passed() && verdict.assurance.checks.contains(&failed);
-        self.verdicts().any(|verdict| excused(verdict) || remark(&verdict.message).is_some_and(|r| names(r, test)))
+        self.verdicts()
+            .any(|verdict| excused(verdict) || verdict.assurance.left_out.names.iter().any(|name| name == test))
     }
 
     /// Why the tests did not pass, if that is one and the same for at least two blocks and none passed or
     /// waits.
-    pub fn shared_cause(&self) -> Option<&str> {
-        fn cause(testing: &Testing) -> Option<&str> {
+    pub fn shared_cause(&self) -> Option<&Verdict> {
+        fn cause(testing: &Testing) -> Option<&Verdict> {
             match testing {
-                Testing::Done(verdict) if !verdict.has_passed() => Some(&verdict.message),
+                Testing::Done(verdict) if !verdict.has_passed() => Some(verdict),
                 _ => None,
             }
         }
         let mut causes = self.blocks.iter().map(|block| cause(self.testing(block.shown)));
         let first = causes.next()??;
         let mut others = causes.peekable();
-        (others.peek().is_some() && others.all(|other| other == Some(first))).then_some(first)
+        let is_same = |other: Option<&Verdict>| other.is_some_and(|other| other.message == first.message);
+        (others.peek().is_some() && others.all(is_same)).then_some(first)
     }
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub mod tests {
     use super::super::fixture::Session;
     use crate::job;
-    use crate::trial::{Assurance, Status, Verdict};
+    use crate::trial::{Assurance, LeftOut, Status, Verdict};
     use crate::tui::app::Msg;
 
     /// A verdict with the ends of tests by name.
     pub fn verdict(session: &mut Session, candidate: usize, message: &str, checks: &[(&str, bool)]) {
+        verdict_beside(session, candidate, message, checks, &LeftOut::default());
+    }
+
+    /// The verdict beside tests that are left out.
+    pub fn verdict_beside(
+        session: &mut Session,
+        candidate: usize,
+        message: &str,
+        checks: &[(&str, bool)],
+        left_out: &LeftOut,
+    ) {
         let checks: Vec<(String, bool)> = checks.iter().map(|(name, passed)| ((*name).to_owned(), *passed)).collect();
         let status = if checks.iter().all(|check| check.1) { Status::Passed } else { Status::Failed };
-        let assurance = Box::new(Assurance { checks, ..Assurance::default() });
-        let outcome = Ok(Verdict { status, assurance, ..Verdict::not_run(message) });
+        let message = format!("{message}{}", left_out.remark());
+        let assurance = Box::new(Assurance { checks, left_out: left_out.clone(), ..Assurance::default() });
+        let outcome = Ok(Verdict { status, assurance, ..Verdict::not_run(&message) });
         let run = session.run().id;
         session.send(Msg::Job { run, event: job::Event::Verdict { candidate, outcome } });
     }
@@ -168,7 +150,7 @@ pub(super) mod tests {
         assert_eq!(session.run().shared_cause(), None);
         assert!(session.state.note(0).is_some());
         verdict(&mut session, 1, "no module", &[("a", false)]);
-        assert_eq!(session.run().shared_cause(), Some("no module"));
+        assert_eq!(session.run().shared_cause().map(|cause| cause.message.as_str()), Some("no module"));
         assert_eq!(session.state.note(0), None, "it is said once");
     }
 
@@ -180,25 +162,21 @@ pub(super) mod tests {
         session.finish(0, "    return 1\n");
         session.finish(1, "    return 2\n");
         session.done();
-        let remark = "(left out, as they fail without calling the function: b, c; b says no (t.py:20))";
+        let words = "left out, as they fail without calling the function: b, c; b says no (t.py:20)".to_owned();
+        let left_out = LeftOut { names: vec!["b".into(), "c".into()], words };
         let checks = [("a", true), ("b", false), ("c", false)];
-        verdict(&mut session, 0, &format!("gave 1 (t.py:3) {remark}"), &[("a", false), checks[1], checks[2]]);
-        verdict(&mut session, 1, &format!("gave 2 {remark}"), &[("a", false), ("d", true)]);
+        verdict_beside(&mut session, 0, "gave 1 (t.py:3)", &[("a", false), checks[1], checks[2]], &left_out);
+        verdict_beside(&mut session, 1, "gave 2", &[("a", false), ("d", true)], &left_out);
         assert_eq!(session.run().left_out().as_deref(), Some("2 tests left out"));
         assert_eq!(session.state.note(0).as_deref(), Some("gave 1 (t.py:3)"));
         let rows = session.run().matrix();
         assert_eq!(rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["a", "d"]);
-        for (names, words) in [
-            ("b", "1 test left out"),
-            ("b, c, d and 4 more", "7 tests left out"),
-            ("f(1, 2), g", "some tests left out"),
-            ("b; left out, as they fail without calling the function: c", "2 tests left out"),
-        ] {
-            let message = format!("gave 1 (left out, as they are flaky: {names})");
-            session.key("1");
-            session.key("T");
-            verdict(&mut session, 0, &message, &[("a", false)]);
-            assert_eq!(session.run().left_out().as_deref(), Some(words), "{names}");
-        }
+        let names = (0..7).map(|at| format!("test_{at}[1, 2]")).collect();
+        session.key("1");
+        session.key("T");
+        let left_out = LeftOut { names, words: "left out, as they are flaky: some".to_owned() };
+        verdict_beside(&mut session, 0, "gave 1", &[("a", false), ("test_6[1, 2]", false)], &left_out);
+        assert_eq!(session.run().left_out().as_deref(), Some("7 tests left out"));
+        assert!(session.run().matrix().iter().all(|row| row.name != "test_6[1, 2]"), "also those that no words name");
     }
 }

@@ -8,7 +8,6 @@ use super::candidate::{Candidate, Testing};
 use super::diff::Diff;
 use super::draft::Draft;
 use super::find::{Filter, Search};
-use super::matrix;
 use super::palette::Palette;
 use super::past::Past;
 use super::picker::Picking;
@@ -378,7 +377,7 @@ impl State {
         }
         let words = match run.testing(candidate) {
             testing @ Testing::Done(verdict) if !testing.passed() || testing.is_marked() => {
-                matrix::without_remark(&verdict.lines(), &verdict.message)
+                verdict.without_remark(&verdict.lines())
             }
             Testing::Marked(verdict) => verdict.mark()?,
             Testing::Fault(why) => why.clone(),

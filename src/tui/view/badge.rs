@@ -4,7 +4,6 @@ use crate::engine::FinishReason;
 use crate::job::label;
 use crate::trial::{Effect, Status, Verdict};
 use crate::tui::app::find::Filter;
-use crate::tui::app::matrix::without_remark;
 use crate::tui::app::{Phase, Run, State, Testing};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -98,7 +97,7 @@ fn role(status: Status) -> Role {
 /// Words of a verdict on one line. Tests that are left out are the same for all, and stand in the line of
 /// figures.
 pub fn words(verdict: &Verdict) -> String {
-    text::one_line(&without_remark(&verdict.words(), &verdict.message))
+    text::one_line(&verdict.without_remark(&verdict.words()))
 }
 
 /// The names of the candidates that say what this one says, and their number: `A E G  3x`. Their state stands

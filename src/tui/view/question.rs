@@ -7,7 +7,6 @@ use super::{Look, middle, put, window};
 use crate::job::label;
 use crate::trial::Status;
 use crate::tui::app::candidate::Candidate;
-use crate::tui::app::matrix::without_remark;
 use crate::tui::app::state::Question;
 use crate::tui::app::{State, Testing};
 use crate::tui::keymap::{Action, Context};
@@ -91,7 +90,7 @@ fn not_passed(state: &State, candidate: usize) -> [String; 2] {
                 Status::NotRun => "was not tested.",
                 _ => "did not pass its tests.",
             };
-            (why, without_remark(&verdict.message, &verdict.message))
+            (why, verdict.without_remark(&verdict.message))
         }
         Testing::Queued | Testing::Running => ("has not been tested to the end yet.", String::new()),
         Testing::Fault(why) => ("could not be tested.", why.clone()),

@@ -9,7 +9,6 @@ use crate::engine::FinishReason;
 use crate::job::label;
 use crate::trial::Status;
 use crate::tui::app::find::Filter;
-use crate::tui::app::matrix::without_remark;
 use crate::tui::app::state::{Consent, Question};
 use crate::tui::app::{Loading, Phase, Run};
 use crate::tui::layout::{Layout, Regime};
@@ -62,7 +61,10 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
     out.extend(confidence::legend(look));
     if let Some(run) = &state.run {
         if let Some(cause) = run.shared_cause() {
-            out.push((format!("all: {}", text::one_line(&without_remark(cause, cause))), look.style(Role::Fail)));
+            out.push((
+                format!("all: {}", text::one_line(&cause.without_remark(&cause.message))),
+                look.style(Role::Fail),
+            ));
         }
         if let Some((words, role)) = tests(run, state.has_tests()) {
             out.push((words, look.style(role)));

@@ -137,7 +137,7 @@ pub fn run(
     }
     let (baseline, (names, copy, run, told)) = (known, tried);
     if names.is_empty() {
-        return Ok(Verdict::not_run(&format!("no tests are left ({})", baseline.remark())));
+        return Ok(Verdict::not_run(&format!("no tests are left{}", baseline.for_reader().remark())));
     }
     // Subtests are known only after they have run.
     let is_there = |asked: &str| {
@@ -152,7 +152,7 @@ pub fn run(
     let evidence = Evidence {
         wanted: baseline.wanted.clone(),
         flaky: baseline.left_out(),
-        remark: baseline.remark(),
+        left_out: baseline.for_reader(),
         changed: base.changed(project, &copy),
         ..evidence(run, told, names)
     };

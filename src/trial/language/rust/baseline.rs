@@ -21,7 +21,7 @@ use crate::hash;
 use crate::sandbox::{Ended, Limits, Run};
 use crate::trial::decide::limit;
 use crate::trial::language::row::{
-    Evidence, Failure, Noticed, Outcome, Report, Reporter, Status, TestEnd, TrialError, Verdict,
+    Evidence, Failure, LeftOut, Noticed, Outcome, Report, Reporter, Status, TestEnd, TrialError, Verdict,
 };
 use crate::trial::project::baseline as project;
 
@@ -44,7 +44,7 @@ pub struct Baseline {
     /// True if the program holds no other tests, so that it needs no names.
     pub is_all: bool,
     /// The tests that are left out, in words.
-    pub left_out: String,
+    pub left_out: LeftOut,
     /// True if one of the tests fails only because the function panics.
     pub notices: bool,
     /// Duration of the tests.
@@ -123,7 +123,7 @@ pub fn of_text(bench: &Bench, kind: &Kind, text: &str) -> Baseline {
     let tests = Guards::of(text, "unused", "").tests;
     let wanted = tests.iter().filter(|test| !test.ignored).map(|test| full(&module, test)).collect();
     let (kind, is_all) = (kind.clone(), !kind.is_inline() && module.is_empty());
-    Baseline { kind, module, wanted, is_all, left_out: String::new(), notices: false, elapsed: Duration::ZERO }
+    Baseline { kind, module, wanted, is_all, left_out: LeftOut::default(), notices: false, elapsed: Duration::ZERO }
 }
 
 /// The baseline from a program's runs. `None` if it does not hold the tests of the file.
@@ -151,7 +151,7 @@ fn find(
     };
     let counts = |name: &&String| !name.ends_with(&own) && !ignored.contains(name) && (is_whole || is_inside(name));
     let wanted: Vec<String> = listed.iter().filter(counts).cloned().collect();
-    let (kind, left_out) = (kind.clone(), String::new());
+    let (kind, left_out) = (kind.clone(), LeftOut::default());
     let baseline = Baseline { kind, module, wanted, is_all: false, left_out, notices: false, elapsed: Duration::ZERO };
     judge(bench, built, baseline, function).map(Some)
 }
@@ -278,13 +278,14 @@ fn by_name(tests: &[String], own: &str) -> Vec<OsString> {
     ["--test-threads=1", "--exact"].into_iter().chain(names).map(OsString::from).collect()
 }
 
-fn left_out(known: &project::Baseline, idle: &[String], function: &str) -> String {
-    let flaky = known.remark();
+fn left_out(known: &project::Baseline, idle: &[String], function: &str) -> LeftOut {
+    let flaky = known.for_reader();
     if idle.is_empty() {
         return flaky;
     }
-    let idle = format!("left out, as they fail without the candidate and never call {function}: {}", idle.join(", "));
-    if flaky.is_empty() { idle } else { format!("{flaky}; {idle}") }
+    let words = format!("left out, as they fail without the candidate and never call {function}: {}", idle.join(", "));
+    let words = if flaky.words.is_empty() { words } else { format!("{}; {words}", flaky.words) };
+    LeftOut { names: [&flaky.names[..], idle].concat(), words }
 }
 
 impl Baseline {
@@ -355,9 +356,9 @@ impl Baseline {
         };
         let failure = has_panicked(&run).then(why);
         let run = Run { output: libtest::shown(&run.output, secret), ..run };
-        let (asked, wanted, remark) = (self.wanted.clone(), self.wanted.clone(), self.left_out.clone());
+        let (asked, wanted, left_out) = (self.wanted.clone(), self.wanted.clone(), self.left_out.clone());
         let noticed = Noticed::if_seen(self.notices, Noticed::Raising);
-        Evidence { failure, asked, wanted, noticed, remark, ..Evidence::of(run, report) }
+        Evidence { failure, asked, wanted, noticed, left_out, ..Evidence::of(run, report) }
     }
 }
 

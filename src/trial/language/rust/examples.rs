@@ -20,8 +20,8 @@ use crate::language::Language;
 use crate::sandbox::{Ended, Limits, Run};
 use crate::trial::language::compiled::{compile_limits, not_compiled};
 use crate::trial::language::row::{
-    Copy, Evidence, Failure, Noticed, Outcome, Project, Report, Reporter, Status, TestEnd, Tests, Trial, TrialError,
-    Verdict, decide,
+    Copy, Evidence, Failure, LeftOut, Noticed, Outcome, Project, Report, Reporter, Status, TestEnd, Tests, Trial,
+    TrialError, Verdict, decide,
 };
 
 /// The tests file that stands for the examples of a crate's documentation. No file of the user's has this
@@ -82,22 +82,15 @@ pub fn run(bench: &Bench, trial: &Trial) -> Result<Verdict, TrialError> {
         Ok(ran) => ran,
         Err(build) => return not_compiled(build, trial.limits),
     };
-    let remark = match &without.left_out[..] {
-        [] => String::new(),
-        all => {
-            let each: Vec<String> = all.iter().map(|(name, why)| format!("{name} ({why})")).collect();
-            format!("left out, as they fail without the candidate: {}", each.join(", "))
-        }
-    };
+    let left_out = without.for_reader();
     if ran.names.is_empty() {
-        if remark.contains("Permission denied") {
+        if left_out.words.contains("Permission denied") {
             return Ok(Verdict::not_run(
                 "the linker may not make programs executable in this tier of the sandbox, so that no example is run: \
                  rust-lld can do without, the default of Rust 1.90 and newer on x86-64 Linux",
             ));
         }
-        let remark = if remark.is_empty() { remark } else { format!(" ({remark})") };
-        return Ok(Verdict::not_run(&format!("no examples are left{remark}")));
+        return Ok(Verdict::not_run(&format!("no examples are left{}", left_out.remark())));
     }
     let failed = ran.tests.iter().find(|test| test.outcome == Outcome::Failed);
     let failure = (ran.run.ended == Ended::Exited(101))
@@ -107,7 +100,7 @@ pub fn run(bench: &Bench, trial: &Trial) -> Result<Verdict, TrialError> {
     let report = Report::Tests { by: Reporter::Runner, tests: ran.tests, is_whole: true };
     let (asked, wanted) = (ran.names.clone(), ran.names);
     let noticed = Noticed::if_seen(without.notices, Noticed::Raising);
-    let evidence = Evidence { failure, asked, wanted, changed, noticed, remark, ..Evidence::of(ran.run, report) };
+    let evidence = Evidence { failure, asked, wanted, changed, noticed, left_out, ..Evidence::of(ran.run, report) };
     decide(&evidence, &ran.limits)
 }
 
@@ -118,6 +111,15 @@ struct Without {
     left_out: Vec<(String, String)>,
     /// True if one of them fails only because the function has no body.
     notices: bool,
+}
+
+impl Without {
+    fn for_reader(&self) -> LeftOut {
+        let each: Vec<String> = self.left_out.iter().map(|(name, why)| format!("{name} ({why})")).collect();
+        let why = "left out, as they fail without the candidate";
+        let words = if each.is_empty() { String::new() } else { format!("{why}: {}", each.join(", ")) };
+        LeftOut { names: self.left_out.iter().map(|(name, _)| name.clone()).collect(), words }
+    }
 }
 
 /// The facts, found once for a state of the project.

@@ -76,7 +76,7 @@ fn judge(bench: &Bench, trial: &Trial) -> Result<Verdict, TrialError> {
     }
     if baseline.wanted.is_empty() {
         let file = tests_file.display();
-        return Ok(match &*baseline.left_out {
+        return Ok(match &*baseline.left_out.words {
             "" => Verdict::not_run(&format!("no tests found in {file}")),
             left_out => {
                 Verdict { is_unheard: true, ..Verdict::not_run(&format!("all tests of {file} are {left_out}")) }

@@ -11,9 +11,10 @@ use crate::agreement::{Agreement, Witness};
 use crate::engine::{Event, FinishReason};
 use crate::job::{self, Job, TestsChoice};
 use crate::source::SourceInfo;
-use crate::trial::{Assurance, Status, Verdict};
+use crate::trial::{Assurance, LeftOut, Status, Verdict};
 use crate::tui::app::calls::tests::{called, one_broken};
 use crate::tui::app::fixture::{PROMPT, Session, body};
+use crate::tui::app::matrix::tests::verdict_beside;
 use crate::tui::app::palette::What;
 use crate::tui::app::{Loading, Msg, palette_tests, picker, tokens};
 use crate::tui::layout::Arrangement;
@@ -53,9 +54,10 @@ fn untested(n: usize) -> Session {
 #[test]
 fn tests_that_are_left_out_are_counted_in_the_line_of_figures() {
     let mut session = untested(2);
-    let remark = "(left out, as they fail without calling the function: t.test_a, t.test_b; t.test_a says no (t.py:9))";
-    session.verdict(0, Status::Passed, &format!("1 test {remark}"));
-    session.verdict(1, Status::Failed, &format!("t.test_c: AssertionError: 3 != 4 (t.py:15) {remark}"));
+    let words = "left out, as they fail without calling the function: t.test_a, t.test_b; t.test_a says no (t.py:9)";
+    let left_out = LeftOut { names: vec!["t.test_a".into(), "t.test_b".into()], words: words.to_owned() };
+    verdict_beside(&mut session, 0, "1 test", &[("t.test_c", true)], &left_out);
+    verdict_beside(&mut session, 1, "t.test_c: AssertionError: 3 != 4 (t.py:15)", &[("t.test_c", false)], &left_out);
     let shown = scene(&mut session, 80, 24);
     assert_eq!(shown.matches("left out").count(), 1, "{shown}");
     assert!(shown.contains(" 1 passed, 1 failed   2 tests left out ") && !shown.contains("(t.py:9)"), "{shown}");
