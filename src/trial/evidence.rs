@@ -101,7 +101,7 @@ impl Noticed {
 }
 
 /// A failure shown by an exit code.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum Failure {
     /// Some tests failed: those that the report names.
     Reported,

@@ -350,7 +350,10 @@ impl Runner {
     /// example that fails and that the project's runner does not run is a mark of the pass.
     fn confirmed(&self, at: &Context, trial: &Trial, others: &[(Tests, String)], passed: Verdict) -> Verdict {
         let at = &Context { patience: PATIENCE_WITH_PASS, confirms: true, ..*at };
-        let is_of_code = |verdict: &Verdict| verdict.failed.is_some() && !verdict.is_of_machine(is_withheld);
+        // An error that comes without the candidate as well was excused before.
+        let is_of_code = |verdict: &Verdict| {
+            matches!(verdict.status, Status::Failed | Status::Error) && !verdict.is_of_machine(is_withheld)
+        };
         let (passed, others) = match others {
             [(examples, _), others @ ..] if are_beside(trial, examples) => {
                 let examples = Trial { tests: examples.clone(), ..trial.clone() };
@@ -378,9 +381,14 @@ impl Runner {
             }
             let Ok(verdict) = verdict else { continue };
             taken += Duration::from_millis(verdict.duration_ms);
-            // One of them may wait for ever since the candidate is wrong.
-            if verdict.status == Status::Timeout {
-                let mark = format!("{label} end without the candidate, and with it there is {}", verdict.message);
+            // One of them may wait for ever since the candidate is wrong, or be ended by it.
+            let end = match verdict.status {
+                Status::Timeout => Some(format!(" there is {}", verdict.message)),
+                Status::Killed => Some(format!(": {}", verdict.message)),
+                _ => None,
+            };
+            if let Some(end) = end.filter(|_| !at.is_cancelled()) {
+                let mark = format!("{label} end without the candidate, and with it{end}");
                 passed = passed.despite(&[mark]);
             }
             if is_of_code(&verdict) || verdict.status == Status::Tampered {

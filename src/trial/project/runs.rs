@@ -148,6 +148,21 @@ pub fn evidence(
     TestRuns { base: projects.base(project)?, projects, project, programs, bounds, once }.evidence()
 }
 
+/// Limits of a run without the candidate, with so many times the time.
+pub fn limits_without(limits: Limits, patience: u32) -> Limits {
+    Limits { wall: limits.wall * patience, idle: Some(limits.wall * IDLE), ..limits }
+}
+
+/// The limit that a run without the candidate has hit, and the flag that raises it.
+pub fn hit_without(run: &Run, long: &Limits) -> Option<String> {
+    // It may have ended before the limit, as nothing worked any more.
+    let tenths = u64::try_from(run.elapsed.as_millis() / 100).unwrap_or(u64::MAX);
+    let taken = Limits { wall: Duration::from_millis(tenths.saturating_mul(100)).min(long.wall), ..*long };
+    let (_, hit) = limit(run.ended, &taken)?;
+    let flag = raised_by(run.ended).map(|flag| format!("; raise it with {flag}"));
+    Some(hit + &flag.unwrap_or_default())
+}
+
 struct TestRuns<'a, F> {
     projects: &'a Projects,
     project: &'a Project,
@@ -190,7 +205,11 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             return Ok(Err(known.first_failure()));
         }
         // The first failure ends a run, and must not be one of a test that is left out.
-        let mut tried = match early.filter(|_| known.left_out().is_empty()) {
+        // It began before the time that the tests take was known.
+        let longer = candidate_limits(self.bounds.limits, known.elapsed).wall;
+        let was_cut = |tried: &Tried| tried.run.ended == Ended::WallLimit && tried.limits.wall < longer;
+        let is_whole = |early: &Result<Tried, TrialError>| !early.as_ref().is_ok_and(was_cut);
+        let mut tried = match early.filter(|early| known.left_out().is_empty() && is_whole(early)) {
             Some(early) => early?,
             None => self.try_candidate(&known)?,
         };
@@ -272,7 +291,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         let Bounds { limits, patience, cache, cancel, .. } = *bounds;
         let run = || {
             let patience = if project.is_suite() { PATIENCE_WITH_ALL.min(patience) } else { patience };
-            let long = Limits { wall: limits.wall * patience, idle: Some(limits.wall * IDLE), ..limits };
+            let long = limits_without(limits, patience);
             let key = hash::of(format!("{} {project:?} {:?} {:?}", base.id, programs.without, long.wall).as_bytes());
             // All tests of a project may take minutes until they hit it.
             let place = cache.filter(|_| project.is_suite()).map(|cache| cache.file(project, base, programs.without));
@@ -283,12 +302,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             let copy = self.copy(programs.without)?;
             let request = RunRequest { only: &project.only, ends: Ends::LastTest };
             let (run, nonce) = (self.once)(Of::Baseline(&copy), request, long)?;
-            // It may have ended before the limit, as nothing worked any more.
-            let tenths = u64::try_from(run.elapsed.as_millis() / 100).unwrap_or(u64::MAX);
-            let taken = Limits { wall: Duration::from_millis(tenths.saturating_mul(100)).min(long.wall), ..long };
-            if let Some((_, hit)) = limit(run.ended, &taken) {
-                let flag = raised_by(run.ended).map(|flag| format!("; raise it with {flag}"));
-                let hit = hit + &flag.unwrap_or_default();
+            if let Some(hit) = hit_without(&run, &long) {
                 projects.hit.put(key, hit.clone());
                 let _ = place.map(|place| place.write(&hit));
                 return Err(TrialError::Limit(hit));
@@ -500,6 +514,31 @@ mod tests {
         let limits = Limits { wall: Duration::from_secs(10), ..Limits::default() };
         let wall = |seconds| candidate_limits(limits, Duration::from_secs(seconds)).wall.as_secs();
         assert_eq!([wall(0), wall(3), wall(4), wall(20)], [10, 10, 12, 60]);
+    }
+
+    #[test]
+    fn a_candidate_that_was_tried_before_its_time_was_known_is_tried_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = super::super::sample(&folder.path().join("project"));
+        let cancel = AtomicBool::new(false);
+        let walls = std::sync::Mutex::new(Vec::new());
+        let once = |of: Of, _: RunRequest, limits: Limits| {
+            let is_candidate = matches!(of, Of::Candidate(_));
+            if is_candidate {
+                walls.lock().unwrap().push(limits.wall.as_secs());
+            }
+            let record = "{\"nonce\":\"n\",\"tests\":[[\"a\",\"passed\",\"\"]],\"complaint\":\"\"}\n".to_owned();
+            let is_cut = is_candidate && limits.wall < Duration::from_secs(12);
+            let ended = if is_cut { Ended::WallLimit } else { Ended::Exited(0) };
+            let (record, output, elapsed) = (record.into_bytes(), String::new(), Duration::from_secs(9));
+            Ok((Run { ended, has_started: true, record, output, elapsed }, "n".to_owned()))
+        };
+        let limits = Limits { wall: Duration::from_secs(10), ..Limits::default() };
+        let bounds = Bounds { limits, patience: 2, cache: None, prepares: false, confirms: true, cancel: &cancel };
+        let programs = Programs { without: Some("without"), probes: None, candidate: "x = 2\n", own: None };
+        let (evidence, limits) = evidence(&Projects::default(), &project, programs, bounds, once).unwrap().unwrap();
+        assert_eq!((evidence.run.ended, limits.wall.as_secs()), (Ended::Exited(0), 27));
+        assert_eq!(*walls.lock().unwrap(), [10, 27]);
     }
 
     #[test]

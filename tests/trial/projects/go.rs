@@ -340,4 +340,7 @@ fn go_tests_of_a_package_overrule_a_pass() {
     assert_eq!(judged("return 2 * x"), (Status::Passed, "1 test".to_owned()));
     let minus = (Status::Failed, "TestMinus: minus_test.go:7: no".to_owned());
     assert_eq!(judged("if x < 0 {\n\t\treturn 0\n\t}\n\treturn 2 * x"), minus);
+    // A test of which the runner reports no end has failed.
+    let (status, message) = judged("if x < 0 {\n\t\tgo panic(\"no\")\n\t\tselect {}\n\t}\n\treturn 2 * x");
+    assert!(status == Status::Failed && message.starts_with("TestMinus: panic: no"), "{status:?} {message}");
 }

@@ -238,7 +238,12 @@ pub fn evidence(run: Run, told: Option<Told>, names: Vec<String>) -> Evidence {
     let failure = match run.ended {
         Ended::Exited(code) if code != 0 => {
             let has_failed = told.tests.iter().any(|test| test.outcome == Outcome::Failed);
-            Some(if has_failed { Failure::Reported } else { Failure::Said(told.why(&names, &run.output, code)) })
+            let why = complaint(&run.output);
+            Some(match told.running(&names) {
+                _ if has_failed => Failure::Reported,
+                Some(name) => Failure::Test { name: name.clone(), why: why.to_owned() },
+                None => Failure::Said(format!("{why} (exit code {code})")),
+            })
         }
         _ => None,
     };
@@ -249,7 +254,25 @@ pub fn evidence(run: Run, told: Option<Told>, names: Vec<String>) -> Evidence {
 
 #[cfg(test)]
 mod tests {
-    use super::tags_of;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_test_that_ends_the_process_is_the_one_that_failed() {
+        let names = ["A".to_owned(), "B".to_owned()];
+        let failure = |record: &str| {
+            let (ended, output, elapsed) = (Ended::Exited(2), "x\nfatal error: no\n".to_owned(), Duration::ZERO);
+            let run = Run { ended, has_started: true, record: Vec::new(), output, elapsed };
+            evidence(run, read(record.as_bytes(), "n"), names.to_vec()).failure
+        };
+        let of_test = |name: &str| Some(Failure::Test { name: name.into(), why: "fatal error: no".into() });
+        assert_eq!(failure("n\tbegan\tB\n"), of_test("B"));
+        assert_eq!(failure("n\tended\tpassed\tA\n"), of_test("B"));
+        let said = Some(Failure::Said("fatal error: no (exit code 2)".into()));
+        assert_eq!(failure("n\tended\tpassed\tA\nn\tended\tpassed\tB\n"), said);
+        assert_eq!(failure("n\tended\tfailed\tA\nn\tbegan\tB\n"), Some(Failure::Reported));
+    }
 
     #[test]
     fn the_tags_of_the_user_are_those_of_the_flags() {

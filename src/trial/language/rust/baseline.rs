@@ -18,15 +18,12 @@ use super::kind::Kind;
 use super::libtest::{has_panicked, panic_message};
 use super::{libtest, probe};
 use crate::hash;
-use crate::sandbox::{Ended, Limits, Run};
-use crate::trial::decide::limit;
+use crate::sandbox::{Ended, Run};
 use crate::trial::language::row::{
     Evidence, Failure, LeftOut, Noticed, Outcome, Report, Reporter, Status, TestEnd, TrialError, Verdict,
 };
 use crate::trial::project::baseline as project;
-
-/// Time limit factor for runs without the candidate.
-const PATIENCE: u32 = 2;
+use crate::trial::project::runs::{hit_without, limits_without};
 
 /// Most failing tests that are run one by one to see if they call the function. If more fail, all are
 /// required.
@@ -50,6 +47,10 @@ pub struct Baseline {
     /// Duration of the tests.
     #[serde(default)]
     pub elapsed: Duration,
+    /// The limit that the tests have hit, and the time that they had. It may be long another time, so that it
+    /// is not kept.
+    #[serde(skip)]
+    pub hit: Option<(String, Duration)>,
 }
 
 /// A version of the unchanged files.
@@ -89,7 +90,10 @@ pub fn known(
         let own = if is_own { laid.as_str() } else { text };
         let parts: Vec<String> = kinds.iter().flat_map(|kind| bench.parts(kind, &laid, own)).collect();
         let key = format!("baselines/{:016x}.json", hash::of(format!("{function:?}\n{}", parts.join("\n")).as_bytes()));
-        if let Some(found) = known.get(&key).cloned().or_else(|| bench.cache.folder.read(&key).map(Arc::new)) {
+        let wall = limits_without(bench.limits, bench.at.patience).wall;
+        let had_less = |found: &Arc<Baseline>| found.hit.as_ref().is_some_and(|(_, had)| *had < wall);
+        let found = known.get(&key).filter(|found| !had_less(found)).cloned();
+        if let Some(found) = found.or_else(|| bench.cache.folder.read(&key).map(Arc::new)) {
             known.insert(key, Arc::clone(&found));
             return Ok(Ok(found));
         }
@@ -102,7 +106,9 @@ pub fn known(
             if let Some(found) = find(bench, kind, &built, function)? {
                 return Ok(found.map(|found| {
                     let found = Arc::new(found);
-                    bench.cache.folder.write(&key, &*found);
+                    if found.hit.is_none() {
+                        bench.cache.folder.write(&key, &*found);
+                    }
                     known.insert(key, Arc::clone(&found));
                     found
                 }));
@@ -123,7 +129,16 @@ pub fn of_text(bench: &Bench, kind: &Kind, text: &str) -> Baseline {
     let tests = Guards::of(text, "unused", "").tests;
     let wanted = tests.iter().filter(|test| !test.ignored).map(|test| full(&module, test)).collect();
     let (kind, is_all) = (kind.clone(), !kind.is_inline() && module.is_empty());
-    Baseline { kind, module, wanted, is_all, left_out: LeftOut::default(), notices: false, elapsed: Duration::ZERO }
+    Baseline {
+        kind,
+        module,
+        wanted,
+        is_all,
+        left_out: LeftOut::default(),
+        notices: false,
+        elapsed: Duration::ZERO,
+        hit: None,
+    }
 }
 
 /// The baseline from a program's runs. `None` if it does not hold the tests of the file.
@@ -152,7 +167,8 @@ fn find(
     let counts = |name: &&String| !name.ends_with(&own) && !ignored.contains(name) && (is_whole || is_inside(name));
     let wanted: Vec<String> = listed.iter().filter(counts).cloned().collect();
     let (kind, left_out) = (kind.clone(), LeftOut::default());
-    let baseline = Baseline { kind, module, wanted, is_all: false, left_out, notices: false, elapsed: Duration::ZERO };
+    let (elapsed, hit) = (Duration::ZERO, None);
+    let baseline = Baseline { kind, module, wanted, is_all: false, left_out, notices: false, elapsed, hit };
     judge(bench, built, baseline, function).map(Some)
 }
 
@@ -203,7 +219,7 @@ fn judge(
 ) -> Result<Result<Baseline, Verdict>, TrialError> {
     let tests = std::mem::take(&mut baseline.wanted);
     let (mut ends, mut printed) = (Vec::new(), String::new());
-    let limits = Limits { wall: bench.limits.wall * PATIENCE, ..bench.limits };
+    let limits = limits_without(bench.limits, bench.at.patience);
     let bench = &Bench { limits, ..*bench };
     for _ in 0..2 {
         let copy = bench.base.copy(bench.project, None).map_err(TrialError::Sandbox)?;
@@ -213,9 +229,10 @@ fn judge(
             return Ok(Err(cancelled()));
         }
         printed.clone_from(&run.output);
-        if limit(run.ended, &limits).is_some() {
+        if let Some(hit) = hit_without(&run, &limits) {
             // A test may wait for ever for what the function does not do: nothing is known of any.
-            return Ok(Ok(Baseline { wanted: tests, elapsed: Duration::ZERO, ..baseline }));
+            let hit = Some((hit, limits.wall));
+            return Ok(Ok(Baseline { wanted: tests, elapsed: Duration::ZERO, hit, ..baseline }));
         }
         baseline.elapsed = baseline.elapsed.max(run.elapsed);
         ends.push(outcomes(&run, told.as_deref(), &tests, built.guards.tests.len()));

@@ -13,6 +13,7 @@ use super::guards::Guards;
 use super::lone;
 use crate::hash;
 use crate::sandbox::Run;
+use crate::trial::decide::limit;
 use crate::trial::language::compiled::{no_such_test, not_compiled};
 use crate::trial::language::row::{Context, Evidence, Project, Status, Tool, Trial, TrialError, Verdict, decide};
 use crate::trial::project::runs::candidate_limits;
@@ -123,6 +124,10 @@ fn judge(bench: &Bench, trial: &Trial) -> Result<Verdict, TrialError> {
     let limits = candidate_limits(trial.limits, baseline.elapsed);
     let bench = Bench { limits, ..*bench };
     let (run, told) = bench.run_tests(&built, baseline.arguments(&secret), &copy, Vec::new())?;
+    if let (Some((hit, _)), Some(_)) = (&baseline.hit, limit(run.ended, &limits)) {
+        // They hit one without the candidate, too, and say nothing about it.
+        return Err(TrialError::Limit(hit.clone()));
+    }
     let changed = base.changed(project, &copy);
     decide(&Evidence { changed, ..baseline.evidence(run, told.as_deref(), &guards, &secret) }, &limits)
 }
