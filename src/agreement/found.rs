@@ -56,7 +56,7 @@ fn does_as(one: &Observed, other: &Observed) -> bool {
 impl Agreement {
     /// The agreement of these witnesses of the inputs.
     pub fn of(inputs: Arc<[Input]>, witnesses: Vec<Witness>) -> Self {
-        let standings = tally(&witnesses, inputs.len());
+        let standings = tally(&witnesses, &inputs);
         let mut this = Self { inputs, witnesses, standings, differing: Vec::new(), before: Vec::new() };
         let answers: Vec<Vec<Answer>> = (0..this.inputs.len()).map(|input| this.answers(input)).collect();
         let kinds = |input: usize| answers[input].iter().filter(|answer| answer.is_told).count();

@@ -110,6 +110,9 @@ pub fn inputs(target: &Target, texts: Texts<'_>, bodies: &[&str]) -> Result<Vec<
     if all.all.is_empty() {
         return Err(format!("{} cannot be called: nothing says what it takes", target.name));
     }
+    for input in &mut all.all {
+        input.is_meant = known.words.are_meant(&input.arguments);
+    }
     Ok(all.all)
 }
 
@@ -355,6 +358,7 @@ impl Inputs<'_> {
             result: call.result.clone(),
             earlier,
             is_read: self.called.is_read,
+            is_meant: false,
         };
         self.add_input(input, most);
     }

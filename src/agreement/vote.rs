@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::trial::{Effect, Observed};
+use crate::trial::{Effect, Input, Observed};
 
 /// The calls of a candidate, in the order of the inputs, and all candidates with the same code.
 #[derive(Clone, Debug)]
@@ -78,8 +78,8 @@ fn is_on_purpose(observed: &Observed) -> bool {
 /// Weight of an input on which half of the candidates or more return something; of others it is 1.
 const USUAL: usize = 4;
 
-/// Counts the votes on so many inputs: the standing of each witness. Pure.
-pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
+/// Counts the votes on inputs: the standing of each witness. Pure.
+pub fn tally(witnesses: &[Witness], inputs: &[Input]) -> Vec<Standing> {
     let any = |witness: &Witness, effect| witness.observed.iter().any(|observed| observed.effect == effect);
     // Where nobody returns anything the inputs do not suit the function, and say nothing of it.
     let is_told = witnesses.iter().any(|witness| any(witness, Effect::Returned));
@@ -87,7 +87,7 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
     let mut standings = vec![Standing::default(); witnesses.len()];
     // An input that suits none, such as one with a name that is not defined there, tells nothing.
     let mut counted = Vec::new();
-    for input in 0..inputs {
+    for (input, &Input { is_meant, .. }) in inputs.iter().enumerate() {
         let mut votes: HashMap<_, usize> = HashMap::new();
         for (w, witness) in witnesses.iter().enumerate() {
             if let Some(outcome) = outcome(w, input) {
@@ -98,10 +98,14 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
         // On an input that most refuse they differ in ways that no caller sees.
         let all: usize = votes.values().sum();
         let returned = |(outcome, votes): (&(Effect, &str), &usize)| (outcome.0 == Effect::Returned).then_some(*votes);
-        let weight = if 2 * votes.iter().filter_map(returned).sum::<usize>() >= all { USUAL } else { 1 };
+        let returned: usize = votes.iter().filter_map(returned).sum();
+        // Who refuses an input that the function is for has no say there, once another one takes it.
+        let refuses = |outcome: (Effect, &str)| is_meant && returned > 0 && outcome.0 == Effect::Raised;
+        let weight = if 2 * returned >= all || is_meant { USUAL } else { 1 };
         for (w, standing) in standings.iter_mut().enumerate() {
             // A call without an outcome that can be compared agrees with nothing.
-            standing.votes += weight * outcome(w, input).map_or(0, |outcome| votes[&outcome]);
+            let counted = outcome(w, input).filter(|outcome| !refuses(*outcome));
+            standing.votes += weight * counted.map_or(0, |outcome| votes[&outcome]);
         }
     }
     for (standing, witness) in standings.iter_mut().zip(witnesses) {
@@ -139,7 +143,10 @@ pub fn tally(witnesses: &[Witness], inputs: usize) -> Vec<Standing> {
 mod tests {
     use super::*;
     use crate::agreement::Agreement;
-    use crate::trial::Input;
+
+    fn calls(number: usize) -> Vec<Input> {
+        vec![Input::default(); number]
+    }
 
     fn witness(votes: usize, outcomes: &str) -> Witness {
         let observed = |c: char| Observed {
@@ -158,7 +165,7 @@ mod tests {
     #[test]
     fn votes_are_counted_input_by_input() {
         let witnesses = [witness(2, "aab"), witness(1, "abb"), witness(3, "!!!"), witness(1, "a")];
-        let standings = tally(&witnesses, 3);
+        let standings = tally(&witnesses, &calls(3));
         let votes: Vec<_> = standings.iter().map(|s| (s.votes, s.returns, s.group, s.agree)).collect();
         assert_eq!(votes, [(36, true, 0, 2), (32, true, 1, 1), (36, false, 2, 3), (16, true, 3, 1)]);
         let input = Input { callee: "f".to_owned(), arguments: String::new(), ..Input::default() };
@@ -176,7 +183,7 @@ mod tests {
         for (name, is_behaviour) in
             [("ValueError", true), ("ParseError", true), ("TypeError", false), ("NameError", false)]
         {
-            let standings = tally(&[raising(3, name), witness(1, "ab")], 2);
+            let standings = tally(&[raising(3, name), witness(1, "ab")], &calls(2));
             assert_eq!(standings[0].order() > standings[1].order(), is_behaviour, "{name}");
         }
     }
@@ -186,11 +193,11 @@ mod tests {
         let raising = |keys: [&str; 2]| {
             let mut witness = witness(1, "!!");
             witness.observed.iter_mut().zip(keys).for_each(|(observed, key)| observed.key = key.to_owned());
-            tally(&[witness], 2)[0].is_broken
+            tally(&[witness], &calls(2))[0].is_broken
         };
         assert!(raising(["NameError", "NameError"]) && raising(["NotImplementedError", "ReferenceError"]));
         assert!(!raising(["NameError", "TypeError"]) && !raising(["TypeError", "TypeError"]));
-        assert!(!tally(&[witness(1, "??")], 2)[0].is_broken, "it may only be slow");
+        assert!(!tally(&[witness(1, "??")], &calls(2))[0].is_broken, "it may only be slow");
     }
 
     /// Inputs that most refuse say less: two that sort are level with three that do not, but for inputs outside
@@ -210,8 +217,23 @@ mod tests {
             with(1, "aa", "OSError"),
             with(2, "bb", "IndexError"),
         ];
-        let standings = tally(&witnesses, 8);
+        let standings = tally(&witnesses, &calls(8));
         assert!(standings[0].order() > standings[3].order(), "{standings:?}");
+    }
+
+    /// Most refuse a text that the documentation names, each other input alike.
+    #[test]
+    fn who_refuses_what_the_function_is_for_has_no_say() {
+        let refuses = |key: &str| Observed { effect: Effect::Raised, key: key.to_owned(), ..Observed::default() };
+        let mut all = [witness(3, "xxx!"), witness(2, "xxxa")];
+        all[0].observed[3] = refuses("ValueError");
+        let wins = |all: &[Witness], is_meant: bool| {
+            let standings = tally(all, &[&calls(3)[..], &[Input { is_meant, ..Input::default() }]].concat());
+            standings[1].order() > standings[0].order()
+        };
+        assert_eq!([wins(&all, false), wins(&all, true)], [false, true]);
+        all[1].observed[3] = refuses("KeyError");
+        assert!(!wins(&all, true), "nobody takes it");
     }
 
     #[test]
@@ -224,7 +246,7 @@ mod tests {
             witness
         };
         let wins = |returning: usize| {
-            let standings = tally(&[refuses(3), witness(returning, "!!a")], 3);
+            let standings = tally(&[refuses(3), witness(returning, "!!a")], &calls(3));
             standings[1].order() > standings[0].order()
         };
         assert_eq!([wins(1), wins(2)], [false, true]);
@@ -239,24 +261,24 @@ mod tests {
             }
             witness
         };
-        let standings = tally(&[unfinished(1), unfinished(1), witness(1, "abc")], 3);
+        let standings = tally(&[unfinished(1), unfinished(1), witness(1, "abc")], &calls(3));
         assert!(standings[2].order() > standings[0].order() && standings[0].agree == 1, "{standings:?}");
     }
 
     #[test]
     fn of_level_votes_the_larger_group_wins() {
         let all = [witness(1, "ax"), witness(2, "ay"), witness(1, "bx"), witness(1, "cx")];
-        let standings = tally(&all, 2);
+        let standings = tally(&all, &calls(2));
         let votes: Vec<_> = standings.iter().map(|s| (s.votes, s.agree)).collect();
         assert_eq!(votes, [(24, 1), (20, 2), (16, 1), (16, 1)]);
-        let level = tally(&[witness(1, "ax"), witness(2, "ay"), witness(1, "bx")], 2);
+        let level = tally(&[witness(1, "ax"), witness(2, "ay"), witness(1, "bx")], &calls(2));
         assert_eq!((level[0].votes, level[1].votes), (20, 20));
         assert!(level[1].order() > level[0].order());
     }
 
     #[test]
     fn code_that_cannot_be_loaded_and_calls_that_all_raise_are_no_agreement() {
-        let of = |outcomes: &[&str]| tally(&outcomes.iter().map(|all| witness(1, all)).collect::<Vec<_>>(), 2);
+        let of = |outcomes: &[&str]| tally(&outcomes.iter().map(|all| witness(1, all)).collect::<Vec<_>>(), &calls(2));
         let broken = of(&["##", "##", "ab", "!!"]);
         assert_eq!(
             broken.iter().map(|s| (s.is_broken, s.votes, s.agree)).collect::<Vec<_>>()[..3],
@@ -270,17 +292,17 @@ mod tests {
 
     #[test]
     fn a_candidate_without_a_vote_is_counted_with_those_that_do_the_same() {
-        let standings = tally(&[witness(2, "a"), witness(0, "a"), witness(1, "b"), witness(0, "c")], 1);
+        let standings = tally(&[witness(2, "a"), witness(0, "a"), witness(1, "b"), witness(0, "c")], &calls(1));
         let votes: Vec<_> = standings.iter().map(|s| (s.votes, s.group, s.agree)).collect();
         assert_eq!(votes, [(8, 0, 2), (8, 0, 2), (4, 1, 1), (0, 2, 0)]);
     }
 
     #[test]
     fn calls_that_cannot_be_compared_agree_with_nothing() {
-        let standings = tally(&[witness(1, "??"), witness(1, "??"), witness(1, "a?"), witness(1, "a?")], 2);
+        let standings = tally(&[witness(1, "??"), witness(1, "??"), witness(1, "a?"), witness(1, "a?")], &calls(2));
         let votes: Vec<_> = standings.iter().map(|s| (s.votes, s.group, s.agree)).collect();
         assert_eq!(votes, [(0, 0, 1), (0, 1, 1), (8, 2, 2), (8, 2, 2)], "nobody is told on the second input");
-        let other = tally(&[witness(1, "aa"), witness(1, "a?")], 2);
+        let other = tally(&[witness(1, "aa"), witness(1, "a?")], &calls(2));
         assert_eq!((other[0].group, other[1].group), (0, 1));
     }
 }

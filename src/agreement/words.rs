@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::kind::{Kind, Parameter, Way};
-use super::value::{Value, literal};
+use super::value::{Value, arguments, literal};
 use crate::language::Language;
 
 /// Most values of a parameter that are taken from words.
@@ -21,7 +21,14 @@ pub struct Words {
     slots: Vec<Slot>,
     /// The user speaks of no value: `None`, `null`.
     takes_none: bool,
+    /// The texts that the documentation quotes where it does not speak of what is refused.
+    meant: Vec<Value>,
 }
+
+/// Parts of words by which a sentence speaks of what a function refuses.
+const REFUSALS: [&str; 12] = [
+    "error", "except", "fail", "illegal", "invalid", "malformed", " not ", "panic", "raise", "refus", "reject", "throw",
+];
 
 /// Names of no value.
 const NONE: [&str; 3] = ["None", "null", "undefined"];
@@ -52,11 +59,11 @@ impl Words {
         let plain = plain(&text).map(|text| Word { text: text.to_owned(), is_quoted: false, is_bracketed: false });
         let mut seen: HashSet<String> = parameters.iter().map(|parameter| parameter.name.clone()).collect();
         let all = quoted.chain(plain).filter(|word| seen.insert(word.text.clone())).collect();
-        Self { language, all, slots: slots(language, &text), takes_none: false }
+        Self { language, all, slots: slots(language, &text), takes_none: false, meant: meant(language, &text) }
     }
 
     pub fn none(language: Language) -> Self {
-        Self { language, all: Vec::new(), slots: Vec::new(), takes_none: false }
+        Self { language, all: Vec::new(), slots: Vec::new(), takes_none: false, meant: Vec::new() }
     }
 
     /// These words behind those of what the user wants of the function.
@@ -65,6 +72,12 @@ impl Words {
         let all = quoted(self.language, wish).into_iter().chain(plain).chain(self.all).collect();
         let takes_none = wish.split(|c: char| !c.is_alphanumeric()).any(|word| NONE.contains(&word));
         Self { all, takes_none, ..self }
+    }
+
+    /// Returns true for arguments with a text that the function is for, by its documentation.
+    pub fn are_meant(&self, given: &str) -> bool {
+        let all = arguments(&format!("{given})"), 0, self.language).map_or_else(Vec::new, |(all, _)| all);
+        all.iter().any(|argument| self.meant.contains(&argument.value))
     }
 
     /// Parameters for what is put into texts, of a function that takes anything by name.
@@ -242,6 +255,17 @@ fn quoted(language: Language, text: &str) -> Vec<Word> {
     all
 }
 
+/// The texts in quotes of sentences that do not speak of what is refused.
+fn meant(language: Language, text: &str) -> Vec<Value> {
+    let is_of_refusal = |sentence: &&str| {
+        let words = sentence.to_lowercase();
+        REFUSALS.iter().any(|word| words.contains(word))
+    };
+    let sentences = text.split_inclusive(['.', ';']).filter(|sentence| !is_of_refusal(sentence));
+    let quoted = sentences.flat_map(|sentence| quoted(language, sentence)).filter(|word| !word.is_bracketed);
+    quoted.map(|word| Value::Text(word.text)).collect()
+}
+
 /// Returns true for a literal that holds others.
 fn holds(value: &Value) -> bool {
     match value {
@@ -284,6 +308,15 @@ mod tests {
             Kind::Told(all, _) => all.iter().map(|value| value.written(language)).collect(),
             _ => Vec::new(),
         }
+    }
+
+    #[test]
+    fn quoted_texts_are_what_a_function_is_for_but_not_those_that_it_refuses() {
+        let head = "def f(t: str):\n    \"\"\"Seconds of a text like \"1h30m\", '45s' or\n    `2d`. Raises ValueError for \"x\"; \"y\" is not taken.\"\"\"\n";
+        let words = Words::of(Language::Python, head, "f", &[]);
+        let meant = |given: &str| words.are_meant(given);
+        assert!(["'1h30m'", "\"45s\"", "\"2d\", 1", "1, t='2d'"].into_iter().all(meant));
+        assert!(!["'x'", "'y'", "'1h'", "", "['2d']"].into_iter().any(meant));
     }
 
     #[test]

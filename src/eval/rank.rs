@@ -180,7 +180,7 @@ fn of_problem(
             .map_err(|error| error.to_string())?;
         witnesses.push(Witness { members: vec![origin(candidate)], votes: 1, observed });
     }
-    let standings = tally(&witnesses, inputs.len());
+    let standings = tally(&witnesses, &inputs);
     let of = |c: &CandidateResult| {
         let at = witnesses.iter().position(|witness| witness.members[0] == origin(c));
         at.map(|at| standings[at].clone()).unwrap_or_default()

@@ -182,6 +182,7 @@ mod tests {
                 .into_iter()
                 .collect(),
             is_read: false,
+            is_meant: false,
         };
         let plain = Observed {
             effect: Effect::Returned,

@@ -53,6 +53,9 @@ pub struct Input {
     /// True for a property: it is read and not called.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_read: bool,
+    /// True where the documentation names a value as one that the function takes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_meant: bool,
 }
 
 /// A call before the one that is looked at, of the same object or function.
