@@ -183,6 +183,24 @@ fn an_answer_goes_on_while_it_may_define_what_the_body_calls() {
 }
 
 #[test]
+fn members_of_an_object_that_nothing_makes_are_named() {
+    let undefined = |head: &str, body: &str| {
+        let file = format!(
+            "import json\n\n\n{head}\n    limit = 1\n\n    def __init__(self):\n        self.rows = []\n\n    def f(self, n):\n        pass\n"
+        );
+        target(&file, Language::Python, "f").undefined(body)
+    };
+    let body = "        self.seen = n\n        return self.rows[self.limit] + self._total(self.seen) + self.__class__.f(self) + n.left\n";
+    assert_eq!(undefined("class Ledger:", body), ["_total"]);
+    assert!(undefined("class Ledger(Book):", body).is_empty(), "another class may have it");
+    assert!(undefined("class Outer:\n    class Ledger(Book):\n", body).is_empty());
+    assert!(undefined("@attach(setattr)\nclass Ledger:", body).is_empty(), "any member");
+    let file = "class Bag {\n  #all = [];\n  size() {\n    return 0;\n  }\n  f(n) {\n  }\n}\nexport { Bag };\n";
+    let bag = target(file, Language::JavaScript, "f");
+    assert_eq!(bag.undefined("    return this.size() + this.count(n) + this.constructor.name;\n  }\n"), ["count"]);
+}
+
+#[test]
 fn what_nothing_defines_is_named() {
     let undefined = |file: &str, body: &str| target(file, Language::Python, "f").undefined(body);
     let file = "import os\n\n\ndef g():\n    pass\n\n\ndef f(n, key):\n    pass\n";

@@ -33,19 +33,30 @@ impl Around<'_> {
     /// in another block.
     pub fn lacking(&self, (head, body): (&str, &str), beside: &Beside) -> Vec<String> {
         let used = self.uses_under(head, body);
-        let given = beside.members.iter().chain(&beside.helpers).chain(beside.grown.iter().map(|grown| &grown.text));
-        let given: HashSet<&str> = given.flat_map(|text| mentioned(text)).collect();
         let mut of = self.this(&[self.head, "\n", head].concat());
         of.extend(self.items().iter().filter(|item| item.kind != ItemKind::Import).flat_map(|item| item.names.clone()));
         // A class may have members of the one that it extends.
-        let extends = |item: &Item| {
-            let head = item.signature.lines().last().unwrap_or_default();
-            let base = if self.language == Language::Python { "(" } else { " extends " };
-            item.kind == ItemKind::Scope && item.range.contains(&self.at) && head.contains(base)
-        };
-        if self.items().iter().any(extends) {
+        if self.scope().is_some_and(|scope| self.extends(scope)) {
             of.clear();
         }
+        let own = self.members_of(&of, body, beside).into_iter();
+        own.chain(self.unknown(&used, body, beside)).collect()
+    }
+
+    /// The class, or what else has members, around the function.
+    fn scope(&self) -> Option<&Item> {
+        self.items().iter().find(|item| item.kind == ItemKind::Scope && item.range.contains(&self.at))
+    }
+
+    fn extends(&self, scope: &Item) -> bool {
+        let head = scope.signature.lines().last().unwrap_or_default();
+        head.contains(if self.language == Language::Python { "(" } else { " extends " })
+    }
+
+    /// The members of these that the body names and nothing gives.
+    fn members_of(&self, of: &[String], body: &str, beside: &Beside) -> Vec<String> {
+        let given = beside.members.iter().chain(&beside.helpers).chain(beside.grown.iter().map(|grown| &grown.text));
+        let given: HashSet<&str> = given.flat_map(|text| mentioned(text)).collect();
         let words = words(self.language, body);
         let member = |at: usize| {
             let dot = at.checked_sub(1).filter(|&dot| words[dot].is('.') || words[dot].is(':'))?;
@@ -55,8 +66,7 @@ impl Around<'_> {
             (of.iter().any(|own| own == owner) && !self.mentions(name) && !given.contains(name))
                 .then(|| name.to_owned())
         };
-        let own: Vec<String> = (0..words.len()).filter_map(member).collect();
-        own.into_iter().chain(self.unknown(&used, body, beside)).collect()
+        (0..words.len()).filter_map(member).collect()
     }
 
     /// The used names that nothing gives: neither the language, nor its library, nor the file, nor what comes
@@ -92,8 +102,9 @@ impl Around<'_> {
         used.alone.iter().filter(|name| *name != self.name && !is_known(name)).cloned().collect()
     }
 
-    /// The functions that the body calls, and the constants in capitals that it uses, which neither its file
-    /// nor `beside` defines. None where the file imports names that it does not spell out.
+    /// The functions that the body calls, the constants in capitals that it uses, and the members of its object
+    /// that it reads, which neither its file nor `beside` defines. None where the file imports names that it
+    /// does not spell out.
     pub fn undefined(&self, body: &str, beside: &Beside) -> Vec<String> {
         if self.imports_unnamed() || beside.imports.iter().any(gives_any_name) {
             return Vec::new();
@@ -107,9 +118,45 @@ impl Around<'_> {
         let imported = |name: &str| beside.imports.iter().any(|import| import.names.iter().any(|given| given == name));
         let is_defined =
             |name: &str| name == self.name || of_helpers.contains(name) || imported(name) || self.mentions(name);
-        known::undefined(self.language, &code, is_defined)
+        let mut all = known::undefined(self.language, &code, is_defined);
+        all.extend(self.own_members(body, beside));
+        all
+    }
+
+    /// Members that the body reads of its own object, which neither its class nor itself makes. None where the
+    /// class may have others: of another class, of another file, or of any name.
+    fn own_members(&self, body: &str, beside: &Beside) -> Vec<String> {
+        let has_all = self.language == Language::Python || self.language.is_kin(Language::JavaScript);
+        let makes = |text: &str| MAKERS.iter().any(|word| text.contains(word));
+        // The inner one of two may extend another.
+        let is_alone = |scope: &Item| {
+            self.known.get(scope.range.start..self.at).is_some_and(|text| text.matches("class ").count() == 1)
+        };
+        let is_closed = self.scope().is_some_and(|scope| is_alone(scope) && !self.extends(scope));
+        if !has_all || !is_closed || makes(self.known) || makes(body) {
+            return Vec::new();
+        }
+        let words = words(self.language, body);
+        let is = |at: usize, mark: char| words.get(at).is_some_and(|word| word.is(mark));
+        let is_set = |name: &str| {
+            let sets = |at: usize| words[at].name() == Some(name) && is(at + 1, '=') && !is(at + 2, '=');
+            (1..words.len()).any(|at| is(at - 1, '.') && sets(at))
+        };
+        let mut seen = HashSet::new();
+        let mut lacks = |name: &String| {
+            let is_of_all = name.starts_with("__") || OF_OBJECTS.contains(&name.as_str());
+            !is_of_all && !is_set(name) && seen.insert(name.clone())
+        };
+        let own = ["self", "this"].map(str::to_owned);
+        self.members_of(&own, body, beside).into_iter().filter(|name| lacks(name)).collect()
     }
 }
+
+/// Members that each object of JavaScript has.
+const OF_OBJECTS: [&str; 4] = ["constructor", "hasOwnProperty", "toString", "valueOf"];
+
+/// Words by which code makes members of any name.
+const MAKERS: [&str; 5] = ["__dict__", "assign", "defineProperty", "getattr", "setattr"];
 
 /// Returns true if an import may give any name.
 fn gives_any_name(import: &Import) -> bool {

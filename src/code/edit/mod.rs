@@ -98,7 +98,8 @@ impl Target {
         (!added.is_empty()).then(|| format!("{}\n\n{}\n", candidate.trim_end(), added.join("\n")))
     }
 
-    /// Functions that a candidate calls, and constants in capitals that it uses, which nothing defines.
+    /// Functions that a candidate calls, constants in capitals that it uses, and members of its own object, which
+    /// nothing defines.
     pub fn undefined(&self, candidate: &str) -> Vec<String> {
         // A script may use what other scripts of its page define.
         let is_module = ["import ", "export ", "require("].iter().any(|word| self.text.contains(word));
