@@ -22,6 +22,23 @@ pub fn split(command: &str) -> Result<Vec<String>, String> {
     }
 }
 
+/// Words that are a shell's own.
+const OF_SHELLS: [&str; 9] = ["&&", "||", "|", "&", ";", ">", ">>", "<", "2>&1"];
+
+/// The words of a command that is run without a shell. Else a part behind `&&` would never run, and the exit code
+/// be that of the first.
+pub fn alone(command: &str) -> Result<Vec<String>, String> {
+    let words = split(command)?;
+    let is_of_shells = |word: &&String| OF_SHELLS.contains(&word.as_str()) || word.ends_with(';');
+    match words.iter().find(is_of_shells) {
+        Some(word) => Err(format!(
+            "the test command has `{}`, which a shell understands, and none is started: write `sh -c '…'` around it",
+            clean_line(word, 40)
+        )),
+        None => Ok(words),
+    }
+}
+
 /// Fills the placeholders `{file}`, `{dir}`, `{function}` and `{line}`.
 fn fill(word: &str, values: &[(&str, String)]) -> String {
     let mut filled = String::new();
@@ -176,6 +193,14 @@ mod tests {
         for bad in ["", "  ", "a 'b", "a \"b", "a \\"] {
             assert!(split(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_command_for_a_shell_is_refused() {
+        for command in ["true && false", "make; ls", "a || b", "npm test 2>&1", "a > b"] {
+            assert!(alone(command).unwrap_err().contains("write `sh -c '…'` around it"), "{command}");
+        }
+        assert_eq!(alone("sh -c 'true && false; ls'").unwrap(), ["sh", "-c", "true && false; ls"]);
     }
 
     #[test]
