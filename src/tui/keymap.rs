@@ -61,6 +61,11 @@ impl Context {
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(c, _)| *c == self).map_or("", |(_, name)| name)
     }
+
+    /// Letters are text here, and mean nothing else.
+    pub fn is_typed(self) -> bool {
+        matches!(self, C::Prompt | C::Answer | C::Wish | C::Search | C::Picker | C::Palette)
+    }
 }
 
 /// Something a key can do.
@@ -343,6 +348,8 @@ pub const TABLE: &[KeyBinding] = &[
 
     binding(C::Search, A::Submit, "submit", &["enter"], "find it", "find"),
     binding(C::Search, A::Close, "close", &["esc"], "do not search", "cancel"),
+    binding(C::Search, A::Help, "help", &["f1"], "this help", ""),
+
     binding(C::Palette, A::Choose, "choose", &["enter"], "do it; of a setting list its values, or take one", "choose"),
     binding(C::Palette, A::Keep, "keep-setting", &["ctrl-s"], "keep this setting, for the project or for all", "keep setting"),
     binding(C::Palette, A::Close, "choose-none", &["esc"], "back", "back"),
@@ -400,7 +407,7 @@ pub enum KeymapError {
         second: &'static str,
     },
     /// The key could no longer be typed.
-    #[error("settings, keys.{action}: `{key}` could then no longer be typed into the prompt; add ctrl or alt to it")]
+    #[error("settings, keys.{action}: `{key}` could then no longer be typed as text; add ctrl or alt to it")]
     Typing { action: &'static str, key: String },
 }
 
@@ -443,17 +450,7 @@ impl Keymap {
         let mut owner: BTreeMap<(Context, Key), &'static str> = BTreeMap::new();
         for (binding, keys) in TABLE.iter().zip(&keys) {
             for &key in keys {
-                if key.types()
-                    && matches!(
-                        binding.context,
-                        Context::Global
-                            | Context::Prompt
-                            | Context::Answer
-                            | Context::Wish
-                            | Context::Picker
-                            | Context::Palette
-                    )
-                {
+                if key.types() && (binding.context == Context::Global || binding.context.is_typed()) {
                     return Err(KeymapError::Typing { action: binding.name, key: key.to_string() });
                 }
                 if let Some(first) = owner.insert((binding.context, key), binding.name) {
@@ -470,14 +467,14 @@ impl Keymap {
         Ok(Self { keys, bound })
     }
 
-    /// Action of `key` in `context`. A question, the help, the picker, the palette, an answer and a wish hear
-    /// nothing but their own keys and the interrupt.
+    /// Action of `key` in `context`. A question, the help and all places where text is typed but the prompt
+    /// hear nothing but their own keys and the interrupt.
     pub fn action(&self, context: Context, key: Key) -> Option<Action> {
         if let Some(&action) = self.bound.get(&(context, key)) {
             return Some(action);
         }
         let global = self.bound.get(&(Context::Global, key)).copied()?;
-        let modal = matches!(context, C::Question | C::Help | C::Picker | C::Palette | C::Answer | C::Wish);
+        let modal = matches!(context, C::Question | C::Help) || context.is_typed() && context != C::Prompt;
         let passes = matches!(global, Action::Interrupt | Action::Suspend | Action::Redraw);
         (!modal || passes).then_some(global)
     }
@@ -642,7 +639,12 @@ mod tests {
         assert!(key.contains("keys.zoom") && key.contains("hyper-x"), "{key}");
         let typing = Keymap::new(&user(&[("submit", &["s"])])).unwrap_err().to_string();
         assert!(typing.contains("keys.submit") && typing.contains("typed"), "{typing}");
-        assert!(Keymap::new(&user(&[("wish.submit", &["s"])])).unwrap_err().to_string().contains("typed"));
+        for context in Context::all().filter(|context| context.is_typed()) {
+            let binding = TABLE.iter().find(|binding| binding.context == context).unwrap();
+            let name = format!("{}.{}", context.name(), binding.name);
+            let refused = Keymap::new(&user(&[(&name, &["s"])])).unwrap_err().to_string();
+            assert!(refused.contains("typed"), "{name}: {refused}");
+        }
     }
 
     #[test]
@@ -651,5 +653,7 @@ mod tests {
         assert_eq!(map.action(Context::Question, key("y")), Some(Action::Yes));
         assert_eq!(map.action(Context::Question, key("ctrl-c")), Some(Action::Interrupt));
         assert_eq!(map.action(Context::Question, key("f5")), None);
+        let elsewhere = ["f5", "tab", "ctrl-t", "alt-2"].map(|name| map.action(Context::Search, key(name)));
+        assert_eq!(elsewhere, [None; 4], "nor does a search");
     }
 }

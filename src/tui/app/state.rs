@@ -296,11 +296,7 @@ impl State {
 
     /// The question waits while the user types: an answer must be meant as one.
     pub fn question_is_shown(&self) -> bool {
-        self.question.is_some()
-            && self.focus != Focus::Prompt
-            && self.picking.open.is_none()
-            && self.palette.open.is_none()
-            && self.wish.line.is_none()
+        self.question.is_some() && !self.place().is_typed()
     }
 
     pub fn layout(&self) -> Layout {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::effect::Effect;
-use super::state::{Focus, State};
+use super::state::State;
 use super::{past, testing, wish, writing};
 use crate::code::{FunctionName, function_names};
 use crate::job::Job;
@@ -61,13 +61,7 @@ pub struct Watch {
 
 /// Nothing may happen now: the user types, chooses or is asked.
 fn is_busy(state: &State) -> bool {
-    let searching = state.search.as_ref().is_some_and(|search| search.typing);
-    state.focus == Focus::Prompt
-        || state.picking.open.is_some()
-        || state.palette.open.is_some()
-        || searching
-        || state.wish.line.is_some()
-        || state.question_is_shown()
+    state.place().is_typed() || state.question_is_shown()
 }
 
 /// When a stub is to be written.

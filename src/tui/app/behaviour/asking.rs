@@ -158,4 +158,15 @@ fn the_question_waits_while_the_user_types() {
     assert!(session.state.draft.text().ends_with('y'));
     session.key("esc");
     assert_eq!(session.state.context(), Context::Question);
+
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 2);
+    session.open(false);
+    session.key("g");
+    session.key("/");
+    session.finish(0, &body(0));
+    session.wait(1000);
+    assert_eq!(session.key("y"), [], "searched for, not answered");
+    assert_eq!(session.state.search.as_ref().map(|search| search.text.as_str()), Some("y"));
+    session.key("esc");
+    assert_eq!(session.state.context(), Context::Question);
 }
