@@ -134,11 +134,13 @@ fn given(state: &State, call: &str, text: &str) -> Option<Observed> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::super::calls::tests::{called, returns, said};
     use super::super::fixture::Session;
     use super::super::{Effect, Msg};
     use crate::agreement::Agreement;
-    use crate::job;
+    use crate::job::{self, Job, TestsChoice};
     use crate::tui::keymap::Context;
 
     fn types(session: &mut Session, text: &str) {
@@ -207,6 +209,17 @@ mod tests {
         session.key("enter");
         let error = session.state.answering.as_ref().and_then(|answering| answering.error.clone());
         assert_eq!(error.as_deref(), Some("`median([1])` is no call of mean: type `mean(` and arguments"));
+    }
+
+    #[test]
+    fn another_text_of_the_function_closes_the_table_with_its_line() {
+        let mut session = called();
+        session.key("b");
+        session.key("=");
+        let other = "def mean(numbers):\n    \"\"\"The mean.\"\"\"\n";
+        session.send(Msg::Read(Ok(Arc::new(Job::from_text(other, &TestsChoice::IfAny).unwrap()))));
+        assert!(session.state.run.is_none() && session.state.calls.is_none());
+        assert!(session.state.answering.is_none(), "else the next Esc would close it, unseen");
     }
 
     #[test]

@@ -295,9 +295,9 @@ fn take(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     (state.own_body, state.job) = (job.own_body(), job);
     // Earlier runs are those of a function.
     state.past = Past::default();
-    (state.diff, state.search) = (None, None);
-    (state.results, state.question, state.error) = (None, None, None);
-    (state.calls, state.checks) = (None, Vec::new());
+    state.close_views();
+    (state.search, state.question, state.error) = (None, None, None);
+    state.checks.clear();
     (state.eager, state.stale, state.zoom, state.prompt_top) = (false, false, false, 0);
     state.focus = Focus::Panes;
     state.picking.remark = None;

@@ -299,6 +299,12 @@ impl State {
         self.question.is_some() && !self.place().is_typed()
     }
 
+    /// Closes what is open of the shown candidates, with what is being typed there.
+    pub fn close_views(&mut self) {
+        (self.diff, self.results, self.calls, self.answering) = (None, None, None, None);
+        self.run.iter_mut().for_each(|run| run.open_calls(false));
+    }
+
     pub fn layout(&self) -> Layout {
         self.layout_in(self.size)
     }

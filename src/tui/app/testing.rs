@@ -117,7 +117,7 @@ pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effec
         past::put_aside(state);
         state.job = wish::kept(state, state.job.clone());
         past::renewed(state);
-        (state.results, state.calls) = (None, None);
+        state.close_views();
         state.done(format!("{done}{}", aside.unwrap_or_default()));
         return effects;
     }

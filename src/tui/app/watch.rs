@@ -111,8 +111,8 @@ pub fn go_on(state: &mut State) -> Vec<Effect> {
             if state.next_run != next {
                 return Vec::new();
             }
-            (state.diff, state.results, state.help) = (None, None, None);
-            state.calls = None;
+            state.help = None;
+            state.close_views();
             writing::generate(state)
         }
         _ => Vec::new(),

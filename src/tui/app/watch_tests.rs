@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::calls::tests::called;
 use super::fixture::{Session, body};
 use super::picker::Chosen;
 use super::watch::{News, PAUSE_MS, Touched};
@@ -194,6 +195,16 @@ fn nothing_happens_while_the_user_types() {
         (Vec::new(), it.session.state.notice.as_ref().map(|n| n.until))
     );
     assert_eq!(generations(&it.session.key("esc")), 1);
+}
+
+#[test]
+fn an_answer_that_is_typed_is_waited_for() {
+    let mut session = called();
+    session.state.watch.on = true;
+    session.key("b");
+    session.key("=");
+    assert_eq!(session.send(Msg::Touched(OWN)), []);
+    assert_eq!(session.key("esc"), [Effect::Follow(OWN)]);
 }
 
 #[test]

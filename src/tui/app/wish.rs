@@ -273,7 +273,7 @@ pub(super) fn answered(state: &mut State, ask: u64, stub: Option<&str>, lacking:
         state.draft.edit(stub);
         state.wish.brought = Some((before, state.draft.text()));
     }
-    (state.diff, state.results, state.calls) = (None, None, None);
+    state.close_views();
     let effects = generate(state);
     if !lacking.is_empty() {
         let parts = HeadPart::titles(lacking);
