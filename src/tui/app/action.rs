@@ -7,7 +7,7 @@ use super::refusal::{refusal, unknown};
 use super::run::Run;
 use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Question, State};
 use super::taking::{accept, take};
-use super::testing::{prompt_left, refuse, stop_tests, test_again};
+use super::testing::{leave_prompt, refuse, stop_tests, test_again};
 use super::writing::{another_round, end, generate_instead, resize, stop_all, stop_one, submit};
 use super::{answer, calls};
 use super::{diff, find, tokens};
@@ -221,15 +221,12 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
         Action::TestAgain => return test_again(state),
         Action::Copy | Action::CopyProgram => return copy(state, action == Action::CopyProgram),
         Action::FocusPrompt => state.focus = Focus::Prompt,
-        Action::FocusPanes => {
-            state.focus = Focus::Panes;
-            return prompt_left(state);
-        }
+        Action::FocusPanes => return leave_prompt(state),
         Action::Yes | Action::No => return answer(state, action == Action::Yes),
         Action::FocusNext if context == Context::Prompt && !state.draft.is_blank() && state.run.is_none() => {
             state.draft.input(pressed);
         }
-        _ => movement(state, action, pressed),
+        _ => return movement(state, action, pressed),
     }
     Vec::new()
 }
@@ -293,23 +290,15 @@ fn interrupt(state: &mut State) -> Vec<Effect> {
     if state.armed.take().is_some() {
         return quit(state, None);
     }
-    if state.question_is_shown() {
-        return answer(state, false);
-    }
-    if state.search.as_ref().is_some_and(|search| search.typing) {
-        state.search = None;
-        return Vec::new();
-    }
-    if state.help.is_none() && state.palette.open.is_some() {
-        return palette::close(state);
-    }
-    if state.help.is_none() && state.picking.open.is_some() {
-        return picker::left(state, Action::Interrupt);
-    }
-    let is_typed = state.wish.line.is_some();
-    if state.help.is_some() || is_typed || state.results.is_some() || state.calls.is_some() || state.diff.is_some() {
-        close(state);
-        return Vec::new();
+    match state.context() {
+        Context::Question => return answer(state, false),
+        Context::Palette => return palette::close(state),
+        Context::Picker => return picker::left(state, Action::Interrupt),
+        Context::Global | Context::Start | Context::Prompt | Context::Panes => {}
+        _ => {
+            close(state);
+            return Vec::new();
+        }
     }
     if let Some(dropped) = wish::stop(state) {
         return dropped;
@@ -386,14 +375,14 @@ fn answer(state: &mut State, yes: bool) -> Vec<Effect> {
     }
 }
 
-/// Closes what lies on top.
+/// Closes what lies on top, where that is no list and no question.
 fn close(state: &mut State) {
-    if state.help.take().is_some() || state.wish.line.take().is_some() || state.answering.take().is_some() {
-        return;
+    match state.context() {
+        Context::Help => state.help = None,
+        Context::Wish => state.wish.line = None,
+        Context::Answer => state.answering = None,
+        Context::Search => state.search = None,
+        Context::Diff => state.diff = None,
+        _ => state.close_views(),
     }
-    if state.search.take_if(|search| search.typing).is_some() || state.diff.take().is_some() {
-        return;
-    }
-    (state.results, state.calls) = (None, None);
-    state.run.iter_mut().for_each(|run| run.open_calls(false));
 }

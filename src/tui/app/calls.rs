@@ -94,19 +94,10 @@ impl State {
 /// Actions in the table; `None` for all others.
 pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect>> {
     match action {
-        Action::PaneDown | Action::PaneUp | Action::PageDown | Action::PageUp => {
-            let count = state.run.as_ref()?.called_on().len();
-            let by = match action {
-                Action::PaneDown => 1,
-                Action::PaneUp => -1,
-                Action::PageDown => 10,
-                _ => -10,
-            };
-            state.calls = state.calls.map(|row| row.saturating_add_signed(by).min(count.saturating_sub(1)));
-            if let Some((row, run)) = state.calls.zip(state.run.as_mut()) {
-                run.call = row;
-            }
-        }
+        Action::PaneDown => step(state, 1),
+        Action::PaneUp => step(state, -1),
+        Action::PageDown => step(state, 10),
+        Action::PageUp => step(state, -10),
         Action::Answer => {
             let Code::Char(digit @ '1'..='9') = pressed.code else { return Some(Vec::new()) };
             return Some(numbered(state, digit as usize - '1' as usize));
@@ -118,6 +109,13 @@ pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect
         _ => return None,
     }
     Some(Vec::new())
+}
+
+/// To a call below the selected one, or above it.
+pub(super) fn step(state: &mut State, by: isize) {
+    let Some((row, run)) = state.calls.zip(state.run.as_mut()) else { return };
+    run.call = row.saturating_add_signed(by).min(run.called_on().len().saturating_sub(1));
+    state.calls = Some(run.call);
 }
 
 /// Answers that have a key, and so a number.
@@ -319,6 +317,30 @@ pub(in crate::tui) mod tests {
         session.key("esc");
         session.key("b");
         assert_eq!(session.state.context(), Context::Calls);
+    }
+
+    #[test]
+    fn the_wheel_goes_through_the_calls() {
+        use crate::tui::event::{Mouse, MouseKind};
+        let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), ..Input::default() };
+        let witness = |candidate| Witness {
+            members: vec![candidate],
+            votes: 1,
+            observed: vec![returns(&candidate.to_string()); 3],
+        };
+        let agreement = Agreement::of(["[1]", "[2]", "[3]"].map(input).into(), vec![witness(0), witness(1)]);
+        let mut session = called_as(&["    return 0\n", "    return 1\n"].map(str::to_owned), agreement);
+        session.key("m");
+        session.key("b");
+        let table = session.state.layout().results;
+        let wheel = |kind| Msg::Mouse(Mouse { kind, column: table.x + 2, row: table.y + 1 });
+        let kinds = [MouseKind::WheelUp, MouseKind::WheelDown, MouseKind::WheelDown, MouseKind::WheelUp];
+        let rows = kinds.map(|kind| {
+            session.send(wheel(kind));
+            session.state.calls
+        });
+        assert_eq!(rows, [Some(0), Some(1), Some(2), Some(1)]);
+        assert_eq!(session.run().candidates[0].scroll.top, 0);
     }
 
     #[test]

@@ -1,40 +1,52 @@
 //! The mouse, while it is on: the wheel scrolls what is under the pointer, a click focuses a pane.
 
+use super::effect::Effect;
 use super::moving::{focus_pane, scroll, scroll_pane};
-use super::state::{Focus, State};
+use super::state::State;
+use super::testing::leave_prompt;
+use super::{calls, diff};
 use crate::tui::event::{Mouse, MouseKind};
-use crate::tui::keymap::Action;
+use crate::tui::keymap::{Action, Context};
 
 /// Rows that one step of the wheel scrolls.
 const STEP: usize = 3;
 
 /// Takes in a click or a step of the wheel.
-pub fn mouse(state: &mut State, mouse: Mouse) {
-    // A late report after the mouse was turned off means nothing; questions are answered by keys.
-    if !state.mouse || state.question_is_shown() || state.palette.open.is_some() {
-        return;
+pub fn mouse(state: &mut State, mouse: Mouse) -> Vec<Effect> {
+    let context = state.context();
+    // A late report after the mouse was turned off means nothing; questions and lists hear keys.
+    if !state.mouse || matches!(context, Context::Question | Context::Palette | Context::Picker) {
+        return Vec::new();
     }
     let layout = state.layout();
     let at = |area: ratatui::layout::Rect| area.contains((mouse.column, mouse.row).into());
     let pane = layout.panes.iter().find(|pane| at(pane.area)).map(|pane| pane.candidate);
+    let pane = pane.filter(|_| context != Context::Help);
     let wheel = match mouse.kind {
         MouseKind::WheelUp => Action::LineUp,
         MouseKind::WheelDown => Action::LineDown,
         MouseKind::Press => {
-            if state.help.is_none()
-                && let Some(pane) = pane
-            {
-                state.focus = Focus::Panes;
-                focus_pane(state, pane);
-            }
-            return;
+            let Some(pane) = pane else { return Vec::new() };
+            let effects = leave_prompt(state);
+            focus_pane(state, pane);
+            return effects;
         }
     };
-    for _ in 0..STEP {
-        match pane {
-            Some(pane) if state.help.is_none() => scroll_pane(state, pane, wheel),
-            _ if state.help.is_some() || at(layout.results) || state.run.is_none() => scroll(state, wheel),
-            _ => {}
+    match pane {
+        Some(pane) => (0..STEP).for_each(|_| scroll_pane(state, pane, wheel)),
+        // Calls are gone through one by one.
+        None if context == Context::Calls && at(layout.results) => {
+            calls::step(state, if wheel == Action::LineUp { -1 } else { 1 });
         }
+        None if context == Context::Diff && at(layout.diff) => {
+            (0..STEP).for_each(|_| drop(diff::act(state, wheel)));
+        }
+        None if matches!(context, Context::Help | Context::Start)
+            || context == Context::Results && at(layout.results) =>
+        {
+            (0..STEP).for_each(|_| scroll(state, wheel));
+        }
+        None => {}
     }
+    Vec::new()
 }

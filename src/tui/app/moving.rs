@@ -1,50 +1,53 @@
 //! Which pane has the focus, and how far it is scrolled.
 
+use super::effect::Effect;
 use super::help;
 use super::run::Run;
 use super::state::{Focus, State};
+use super::testing::leave_prompt;
 use crate::job::label;
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::Action;
 use crate::tui::layout::Regime;
 use crate::tui::text;
 
-/// Actions that only change what is in view.
-pub(super) fn movement(state: &mut State, action: Action, pressed: Key) {
+/// Actions that change what is in view; the prompt may be left for it.
+pub(super) fn movement(state: &mut State, action: Action, pressed: Key) -> Vec<Effect> {
     match action {
-        Action::FocusNext => step_focus(state, 1),
-        Action::FocusPrevious => step_focus(state, -1),
+        Action::FocusNext => return step_focus(state, 1),
+        Action::FocusPrevious => return step_focus(state, -1),
         Action::FocusPane => {
             if let Code::Char(digit @ '1'..='9') = pressed.code {
-                state.focus = Focus::Panes;
+                let effects = leave_prompt(state);
                 let shown = state.run.as_ref().map_or_else(Vec::new, Run::shown);
                 match shown.get(digit as usize - '1' as usize) {
                     Some(&candidate) => focus_pane(state, candidate),
                     None => state.say(format!("there are {} panes", shown.len())),
                 }
+                return effects;
             }
         }
         Action::PaneLeft | Action::PaneRight | Action::PaneUp | Action::PaneDown => move_pane(state, action),
         _ => scroll(state, action),
     }
+    Vec::new()
 }
 
-pub(super) fn step_focus(state: &mut State, by: isize) {
-    let Some(run) = &state.run else {
-        state.focus =
-            if state.focus == Focus::Prompt || state.job.editable().is_none() { Focus::Panes } else { Focus::Prompt };
-        return;
-    };
+fn step_focus(state: &mut State, by: isize) -> Vec<Effect> {
     if state.focus == Focus::Prompt {
-        state.focus = Focus::Panes;
-        return;
+        return leave_prompt(state);
     }
+    let Some(run) = &state.run else {
+        state.focus = if state.job.editable().is_none() { Focus::Panes } else { Focus::Prompt };
+        return Vec::new();
+    };
     let shown = run.shown();
     let at = shown.iter().position(|&c| c == run.focus).unwrap_or(0) as isize;
     // A kept run may have none.
     if let Some(&next) = shown.get((at + by).rem_euclid(shown.len().max(1) as isize) as usize) {
         focus_pane(state, next);
     }
+    Vec::new()
 }
 
 /// Shows each candidate of the focused block alone, or all blocks folded again.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::candidate::{Candidate, Testing};
 use super::effect::Effect;
 use super::past;
-use super::state::{Consent, State};
+use super::state::{Consent, Focus, State};
 use super::stream::queue;
 use super::wish;
 use super::writing::end;
@@ -139,9 +139,12 @@ pub(super) fn take_stub(state: &mut State) -> Vec<Effect> {
     effects
 }
 
-/// The prompt is left. Where only examples of the docstring were typed, candidates stay, and are tested by
-/// them.
-pub(super) fn prompt_left(state: &mut State) -> Vec<Effect> {
+/// The prompt is left, if it has the keys. Where only examples of the docstring were typed, candidates stay,
+/// and are tested by them.
+pub(super) fn leave_prompt(state: &mut State) -> Vec<Effect> {
+    if std::mem::replace(&mut state.focus, Focus::Panes) == Focus::Panes {
+        return Vec::new();
+    }
     let goes_on = state.run.is_some() && !state.past.is_over() && !state.can_undo();
     let edited = state.job.edited(&state.draft.text()).ok().filter(|_| goes_on);
     if !edited.is_some_and(|edited| edited != *state.job && edited.asks_as(&state.job)) {

@@ -50,10 +50,7 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Key(pressed) => key(state, pressed),
         Msg::Paste(text) => paste(state, &text),
-        Msg::Mouse(used) => {
-            mouse(state, used);
-            Vec::new()
-        }
+        Msg::Mouse(used) => mouse(state, used),
         Msg::Resize(width, height) => {
             state.size = (width, height);
             Vec::new()

@@ -97,6 +97,14 @@ fn ctrl_c_never_loses_work() {
     assert_eq!(session.key("ctrl-c"), [], "stopping already: armed");
     assert_eq!(session.key("ctrl-c"), [Effect::CancelAll { run: 1 }, Effect::Quit { accept: None }]);
 
+    for key in ["f1", "ctrl-c"] {
+        session.key("/");
+        session.key(key);
+        session.key("ctrl-c");
+        let is_typed = session.state.context() == Context::Search;
+        assert_eq!((session.state.help, is_typed), (None, key == "f1"), "the help lies on the search");
+    }
+
     let mut session = Session::tested(2);
     session.key("g");
     session.finish(0, &body(0));

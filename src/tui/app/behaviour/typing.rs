@@ -45,6 +45,12 @@ fn candidates_stay_where_only_examples_are_typed_and_are_tested_by_them() {
     assert_eq!(tests, [0, 1].map(|candidate| Effect::Test { run: 1, candidate }));
     assert!(session.state.notice.as_ref().unwrap().text.contains("all candidates are tested by them"));
     assert!(session.key("i").is_empty() && session.key("esc").is_empty(), "nothing else was typed");
+    for key in ["tab", "shift-tab", "alt-1"] {
+        session.key("i");
+        session.key("up");
+        session.send(Msg::Paste(format!("    >>> rolling_max([{0}])\n    [{0}]\n", key.len())));
+        assert!(matches!(session.key(key)[..], [Effect::Use { .. }, ..]), "{key} leaves the prompt, too");
+    }
     // Other words are for other candidates.
     session.key("i");
     session.key("up");

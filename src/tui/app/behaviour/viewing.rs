@@ -238,5 +238,17 @@ fn the_mouse_does_nothing_until_it_is_on() {
     assert_eq!([top(&session, other.candidate), top(&session, panes[0].candidate)], [3, 0]);
     session.send(at(MouseKind::Press));
     assert_eq!(session.run().focus, other.candidate);
+    session.key("ctrl-t");
+    for kind in [MouseKind::WheelDown, MouseKind::WheelDown] {
+        session.send(at(kind));
+    }
+    assert_eq!(top(&session, other.candidate), 3, "the list of functions lies over it");
+    session.key("esc");
+    session.key("p");
+    let row = |session: &Session| session.state.diff.map(|diff| diff.top);
+    let before = row(&session).unwrap();
+    session.send(at(MouseKind::WheelDown));
+    assert_eq!((row(&session), top(&session, other.candidate)), (Some(before + 3), 3));
+    session.key("esc");
     assert_eq!(session.key("m"), [Effect::Mouse(false)]);
 }
