@@ -196,15 +196,19 @@ impl Draft {
         self.area.cursor().0 + 1 >= self.lines()
     }
 
+    /// Keeps the shown text as it was edited.
+    fn park(&mut self) {
+        let text = self.text();
+        *self.history.get_mut(self.place).unwrap_or(&mut self.parked) = text;
+    }
+
     /// Shows the earlier prompt.
     pub fn previous(&mut self) {
         if self.place == 0 {
             return;
         }
-        if self.place >= self.history.len() {
-            self.place = self.history.len();
-            self.parked = self.text();
-        }
+        self.place = self.place.min(self.history.len());
+        self.park();
         self.place -= 1;
         self.area = area(&self.history[self.place]);
     }
@@ -214,6 +218,7 @@ impl Draft {
         if self.place >= self.history.len() {
             return;
         }
+        self.park();
         self.place += 1;
         let text = self.history.get(self.place).cloned().unwrap_or_else(|| std::mem::take(&mut self.parked));
         self.area = area(&text);
@@ -334,5 +339,21 @@ mod tests {
         assert_eq!(draft.text(), "hello\nthere");
         draft.next();
         assert_eq!(draft.text(), "");
+    }
+
+    #[test]
+    fn an_edited_earlier_text_is_there_again() {
+        let mut draft = Draft::new("");
+        draft.recall(vec!["first".to_owned(), "second".to_owned()]);
+        draft.paste("new");
+        draft.previous();
+        draft.paste(" one");
+        draft.previous();
+        draft.next();
+        assert_eq!(draft.text(), "second one");
+        draft.next();
+        assert_eq!(draft.text(), "new");
+        draft.previous();
+        assert_eq!(draft.text(), "second one");
     }
 }
