@@ -189,11 +189,13 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
         Action::More => resize(state, 1),
         Action::Fewer => resize(state, -1),
         Action::Zoom => (state.zoom, state.said) = (!state.zoom, false),
-        Action::Wrap => wrap(state),
+        Action::Wrap => {
+            let words = state.set_wrap(!state.wrap);
+            state.say(words);
+        }
         Action::Arrange => {
-            state.arrangement = state.arrangement.next();
-            state.zoom = false;
-            state.say(format!("layout: {}", state.arrangement.name()));
+            let words = state.set_arrangement(state.arrangement.next());
+            state.say(words);
         }
         Action::Unfold => unfold(state),
         Action::Mouse => {
@@ -229,15 +231,6 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
         _ => return movement(state, action, pressed),
     }
     Vec::new()
-}
-
-/// Wraps long lines, or cuts them. Wrapped lines begin at their beginning.
-fn wrap(state: &mut State) {
-    state.wrap = !state.wrap;
-    state.say(if state.wrap { "long lines are wrapped" } else { "long lines are cut" });
-    if let Some(run) = state.run.as_mut().filter(|_| state.wrap) {
-        run.candidates.iter_mut().for_each(|candidate| candidate.scroll.column = 0);
-    }
 }
 
 /// Marks the focused candidate to compare others with it, or takes the mark away.

@@ -8,8 +8,27 @@ use super::testing::leave_prompt;
 use crate::job::label;
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::Action;
-use crate::tui::layout::Regime;
+use crate::tui::layout::{Arrangement, Regime};
 use crate::tui::text;
+
+impl State {
+    /// Wraps long lines, or cuts them, and says so. Wrapped lines begin at their beginning.
+    pub(super) fn set_wrap(&mut self, wrap: bool) -> &'static str {
+        self.wrap = wrap;
+        if !wrap {
+            return "long lines are cut";
+        }
+        let candidates = self.run.iter_mut().flat_map(|run| &mut run.candidates);
+        candidates.for_each(|candidate| candidate.scroll.column = 0);
+        "long lines are wrapped"
+    }
+
+    /// Arranges the candidates so, and says it.
+    pub(super) fn set_arrangement(&mut self, arrangement: Arrangement) -> String {
+        (self.arrangement, self.zoom) = (arrangement, false);
+        format!("layout: {}", arrangement.name())
+    }
+}
 
 /// Actions that change what is in view; the prompt may be left for it.
 pub(super) fn movement(state: &mut State, action: Action, pressed: Key) -> Vec<Effect> {

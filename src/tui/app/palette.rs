@@ -392,13 +392,12 @@ fn set(state: &mut State, setting: &Setting, value: String) -> Vec<Effect> {
     match setting.name.as_str() {
         "layout" => {
             let found = Arrangement::ALL.iter().find(|(_, name)| *name == value);
-            state.arrangement = found.map_or(state.arrangement, |(arrangement, _)| *arrangement);
-            state.zoom = false;
-            done(state, format!("layout: {value}"));
+            let words = state.set_arrangement(found.map_or(state.arrangement, |(arrangement, _)| *arrangement));
+            done(state, words);
         }
         "wrap" => {
-            state.wrap = value == "yes";
-            done(state, if state.wrap { "long lines are wrapped" } else { "long lines are cut" }.to_owned());
+            let words = state.set_wrap(value == "yes");
+            done(state, words.to_owned());
         }
         "theme" => {
             let Some(open) = &mut state.palette.open else { return Vec::new() };

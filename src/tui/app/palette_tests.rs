@@ -281,6 +281,9 @@ fn layout_wrap_and_a_chosen_theme_are_remembered_however_they_change() {
     let mut session = ended();
     assert_eq!(session.key("v"), [Effect::Remember(remembered(Arrangement::Grid, true))]);
     assert_eq!(session.key("w"), [Effect::Remember(remembered(Arrangement::Grid, false))]);
+    session.key(">");
+    let column = |session: &Session| session.run().candidates[0].scroll.column;
+    assert_eq!(column(&session), 8);
     let mut session = opened(session, ",");
     values_of(&mut session, "layout");
     session.key("end");
@@ -289,6 +292,7 @@ fn layout_wrap_and_a_chosen_theme_are_remembered_however_they_change() {
     values_of(&mut session, "wrap");
     session.key("home");
     assert_eq!(session.key("enter"), [Effect::Remember(remembered(Arrangement::List, true))]);
+    assert_eq!(column(&session), 0, "wrapped lines are not shifted");
     let mut next = Session::tested(2);
     next.state.remember(&session.state.remembered());
     assert_eq!((next.state.arrangement, next.state.wrap), (Arrangement::List, true));
