@@ -6,7 +6,7 @@ use super::effect::Effect;
 use super::state::State;
 use crate::code::Target;
 use crate::job::label;
-use crate::tui::keymap::Action;
+use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::untrusted::code;
 
@@ -162,7 +162,8 @@ pub fn act(state: &mut State, action: Action) -> Vec<Effect> {
             let now = state.base().map(|base| base.against);
             let at = bases.iter().position(|base| Some(*base) == now).map_or(0, |at| at + 1);
             if bases.len() < 2 {
-                state.say("there is nothing else to compare with; M marks a candidate");
+                let mark = state.key_name(Context::Diff, Action::Mark);
+                state.say(format!("there is nothing else to compare with; {mark} marks a candidate"));
             }
             (diff.against, diff.top, diff.hunk) = (bases.get(at % bases.len().max(1)).copied(), 0, 0);
         }
@@ -184,7 +185,7 @@ fn take_change(state: &mut State) -> Vec<Effect> {
         state.say("it is still being written");
         return Vec::new();
     }
-    if hunks == 0 || diff.preview {
+    if hunks == 0 {
         state.say(format!("{} and {} do not differ", label(run.focus), base.name));
         return Vec::new();
     }

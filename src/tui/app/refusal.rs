@@ -24,6 +24,12 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
             let again = key(Action::Regenerate);
             format!("candidates of an earlier run stay as they are; {again} writes new ones")
         }
+        Action::Split | Action::Base | Action::NextHunk | Action::PreviousHunk | Action::TakeHunk
+            if state.diff.is_some_and(|diff| diff.preview) =>
+        {
+            let close = state.key_name(Context::Diff, Action::Close);
+            format!("this is the file with {name} in it; {close}, then {} shows what changes", key(Action::Diff))
+        }
         Action::Round if state.past.is_over() || run.is_none() => {
             format!("there is no run that could go on; {} writes candidates", key(Action::Regenerate))
         }

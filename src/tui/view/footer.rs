@@ -175,7 +175,6 @@ fn is_useful(state: &State, action: Action) -> bool {
             let on_setting = open.list.current().is_some_and(|entry| matches!(entry.what, What::Setting(_)));
             on_setting && !matches!(open.level, Level::Values(_))
         }),
-        Action::Base | Action::TakeHunk => state.diff.is_some_and(|diff| !diff.preview),
         _ => true,
     }
 }

@@ -16,7 +16,8 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look) {
     let height = (rows.len() + 2).min(usize::from(body.height)) as u16;
     let key = |action| state.key_name(Context::Help, action);
     let width = help::width(body.width);
-    let short = format!("{} closes, j k scroll", key(Action::Close));
+    let [close, down, up] = [Action::Close, Action::LineDown, Action::LineUp].map(key);
+    let short = format!("{close} closes, {down} {up} scroll");
     let long = format!("{short}, {} searches actions", key(Action::Palette));
     // Without its frame, and the title with a gap.
     let fits = text::width(&long) + 12 <= usize::from(width);

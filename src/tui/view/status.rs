@@ -11,6 +11,7 @@ use crate::trial::Status;
 use crate::tui::app::find::Filter;
 use crate::tui::app::state::{Consent, Question};
 use crate::tui::app::{Loading, Phase, Run};
+use crate::tui::keymap::{Action, Context};
 use crate::tui::layout::{Layout, Regime};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -169,11 +170,12 @@ fn floor(look: &Look) -> Vec<(String, Style)> {
     }
     if let Some(question) = state.question.filter(|_| state.question_is_shown()) {
         let words = match question {
-            Question::Unprotected { .. } => "run tests UNPROTECTED? y n".to_owned(),
-            Question::Take { candidate } => format!("take {}, not passed? y n", label(candidate)),
-            Question::UndoEarlier => format!("undo {}? y n", state.earlier_write().unwrap_or_default()),
+            Question::Unprotected { .. } => "run tests UNPROTECTED".to_owned(),
+            Question::Take { candidate } => format!("take {}, not passed", label(candidate)),
+            Question::UndoEarlier => format!("undo {}", state.earlier_write().unwrap_or_default()),
         };
-        return vec![(words, look.style(Role::Error))];
+        let [yes, no] = [Action::Yes, Action::No].map(|action| state.key_name(Context::Question, action));
+        return vec![(format!("{words}? {yes} {no}"), look.style(Role::Error))];
     }
     if let Some(said) = super::footer::said(look) {
         return vec![said];

@@ -142,6 +142,18 @@ fn differences_are_those_to_the_file_until_a_candidate_is_marked() {
 }
 
 #[test]
+fn the_preview_has_no_changes_to_go_through() {
+    let mut session = in_a_file();
+    session.key("1");
+    session.key("p");
+    let before = session.state.diff;
+    for key in ["space", "D", "b", "n", "N"] {
+        assert_eq!((session.key(key), session.state.diff), (Vec::new(), before));
+        assert_eq!(said(&session), "this is the file with A in it; Esc, then d shows what changes", "{key}");
+    }
+}
+
+#[test]
 fn a_change_of_the_file_is_taken_back_as_a_body() {
     let mut session = in_a_file();
     session.key("2");

@@ -7,6 +7,7 @@ use crate::job::{self, Job, TestsChoice};
 use crate::trial::{Status, Verdict};
 use crate::tui::app::fixture::{PROMPT, Session};
 use crate::tui::app::{Msg, tokens};
+use crate::tui::keymap::Keymap;
 use crate::tui::theme::Depth;
 
 #[test]
@@ -40,6 +41,24 @@ fn results_below_the_code() {
     session.key("t");
     session.key("j");
     insta::assert_snapshot!(scene(&mut session, 112, 30));
+}
+
+#[test]
+fn words_name_the_keys_of_the_user() {
+    let keys = [("yes", "J"), ("no", "K"), ("help.line-down", "d"), ("diff.mark", "Q")];
+    let keys = keys.map(|(name, key)| (name.to_owned(), vec![key.to_owned()])).into();
+    let mut session = finished(2);
+    session.state.keys = Keymap::new(&keys).unwrap();
+    session.key("2");
+    session.key("enter");
+    assert!(scene(&mut session, 30, 2).contains("take B, not passed? J K"));
+    session.key("K");
+    session.key("?");
+    assert!(scene(&mut session, 80, 24).contains("Esc closes, d k scroll"));
+    session.key("esc");
+    session.key("d");
+    session.key("b");
+    assert!(scene(&mut session, 80, 24).contains("nothing else to compare with; Q marks a candidate"));
 }
 
 #[test]
