@@ -83,7 +83,7 @@ pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
     } else if state.context() == Context::Wish {
         wish::paste(state, text);
     } else if state.context() == Context::Picker {
-        picker::paste(state, text);
+        return picker::paste(state, text);
     } else if state.context() == Context::Palette {
         return palette::paste(state, text);
     } else {

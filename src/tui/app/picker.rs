@@ -7,7 +7,6 @@ use super::choices::{Choice, Choices};
 use super::effect::Effect;
 use super::past::Past;
 use super::state::{ARM_MS, Focus, State};
-use super::written::mark;
 use crate::job::Job;
 use crate::language::Language;
 use crate::tui::event::Key;
@@ -193,10 +192,10 @@ pub fn typed(state: &mut State, pressed: Key) -> Vec<Effect> {
 }
 
 /// Pasted text goes into the query.
-pub fn paste(state: &mut State, text: &str) {
-    if let Some(picker) = &mut state.picking.open {
-        picker.list.paste(text);
-    }
+pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
+    let Some(picker) = &mut state.picking.open else { return Vec::new() };
+    picker.list.paste(text);
+    look(state)
 }
 
 /// Asks for the preview of the function under the cursor, one at a time.
@@ -301,7 +300,6 @@ fn take(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     (state.eager, state.stale, state.zoom, state.prompt_top) = (false, false, false, 0);
     state.focus = Focus::Panes;
     state.picking.remark = None;
-    mark(state);
     effects.push(Effect::Retarget { job: state.job.clone() });
     effects
 }
@@ -465,6 +463,7 @@ pub(crate) mod tests {
         let answer = Preview { path: "src/queue.py".into(), line: 5, text: Ok("def push(self):\n".to_owned()) };
         assert_eq!(session.send(Msg::Preview(answer.clone())), []);
         assert_eq!(picker(&session).preview(), Some(&answer));
+        assert_eq!(session.send(Msg::Paste("median".to_owned())), [preview("src/stats.py", 12)]);
     }
 
     #[test]
