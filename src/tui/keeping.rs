@@ -311,7 +311,7 @@ pub(super) mod tests {
         let mut screen = Screen::on(&path, &state);
         let recalled = screen.world.resume(&state, &first).unwrap();
         screen.send(Msg::Resumed(Box::new(recalled)));
-        assert!(screen.state.run.as_ref().unwrap().candidates[pick.unwrap()].applied);
+        assert!(screen.state.is_in_file(pick.unwrap()));
         screen.key("u");
         screen.until(|msg| matches!(msg, Msg::Undone(_)));
         assert_eq!(fs::read_to_string(&path).unwrap(), STUB);

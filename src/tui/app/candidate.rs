@@ -90,8 +90,6 @@ pub struct Candidate {
     pub duplicate_of: Option<usize>,
     /// Part in view.
     pub scroll: Scroll,
-    /// It is in the file.
-    pub applied: bool,
     /// The candidate that the user has made it of.
     pub made_of: Option<usize>,
     /// The round that it is of, from 1 on.
@@ -122,7 +120,6 @@ impl Default for Candidate {
             rank: None,
             duplicate_of: None,
             scroll: Scroll { top: 0, column: 0, follow: true },
-            applied: false,
             made_of: None,
             round: 1,
             told: false,

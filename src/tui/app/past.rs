@@ -8,7 +8,6 @@ use super::candidate::{Phase, Testing};
 use super::effect::Effect;
 use super::run::Run;
 use super::state::{Focus, State};
-use super::written::mark;
 use super::{stream, update, wish};
 use crate::engine::FinishReason;
 use crate::job::{Event, Job};
@@ -190,7 +189,6 @@ fn swap(state: &mut State, place: usize) {
 
 fn show(state: &mut State, place: usize) -> Vec<Effect> {
     swap(state, place);
-    mark(state);
     state.results = state.results.map(|_| 0);
     state.run.iter().map(|run| Effect::Shown { run: run.id }).collect()
 }

@@ -240,7 +240,7 @@ fn a_kept_run_is_gone_on_with() {
     let effects = session.send(Msg::Resumed(Box::new(run)));
     assert_eq!(effects, [Effect::Belongs { run: 1, job: job.clone(), kept: "9".to_owned() }, Effect::Shown { run: 1 }]);
     assert_eq!(words(&session).as_deref(), Some("run 1 of 1, 14:03"));
-    assert!(session.run().candidates[1].applied && session.state.can_undo());
+    assert!(session.state.is_in_file(1) && session.state.can_undo());
     assert_eq!(session.run().seed, 5);
     assert_eq!(session.key("T"), [], "nothing of it runs any more");
     assert_eq!(session.key("e"), [], "nor can it be changed");

@@ -9,7 +9,6 @@ use super::state::{Consent, Focus, State};
 use super::stream::queue;
 use super::wish;
 use super::writing::end;
-use super::written::mark;
 use crate::job::Job;
 use crate::tui::keymap::{Action, Context};
 use crate::untrusted::clean;
@@ -99,7 +98,6 @@ pub(super) fn renewed(state: &mut State, job: Arc<Job>, done: &str) -> Vec<Effec
     let (before, stub) = (state.job.clone(), job.editable().unwrap_or_default());
     (state.own_body, state.job) = (job.own_body(), job);
     state.question = None;
-    mark(state);
     // Typed text stays while the stub in the file is the one it was typed into.
     if wish::began_as(state, &stub) {
         if let Err(why) = state.take_edit() {

@@ -205,7 +205,6 @@ fn applied(state: &mut State, run: u64, candidate: usize, result: Result<String,
         Ok(path) => {
             state.applied = Some((run, candidate));
             state.diff = None;
-            written::mark(state);
             let effects = wish::done(state, run);
             let undo = state.key_name(Context::Panes, Action::Undo);
             let next = picker::next_key(state);

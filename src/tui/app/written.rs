@@ -38,6 +38,11 @@ impl State {
         self.applied.is_some()
     }
 
+    /// This candidate of the shown run is in the file.
+    pub fn is_in_file(&self, candidate: usize) -> bool {
+        self.run.as_ref().is_some_and(|run| self.applied == Some((run.id, candidate)))
+    }
+
     /// File and function of the write that is taken back where none of the shown function can be.
     pub fn earlier_write(&self) -> Option<&str> {
         self.written.earlier.last().map(|earlier| earlier.subject.as_str())
@@ -75,7 +80,6 @@ pub(super) fn undone(state: &mut State, result: Result<String, String>) {
             if state.applied.take().is_some() {
                 wish::undone(state);
             }
-            mark(state);
             if earlier.is_some_and(|earlier| earlier.file.as_deref() == state.job.file()) {
                 state.stale = true;
                 let again = state.key_name(Context::Panes, Action::ReadAgain);
@@ -100,18 +104,6 @@ pub(super) fn standing(state: &mut State, stands: bool) {
     }
     (state.applied, state.stale) = (None, true);
     state.written.over = Some(Over::Changed);
-    mark(state);
     let (file, key) = (state.subject(), state.key_name(Context::Panes, Action::ReadAgain));
     state.fail(format!("{file} has changed since {} was written to it; {key} reads it again", label(candidate)));
-}
-
-/// Marks the candidate that is in the file.
-pub(super) fn mark(state: &mut State) {
-    let applied = state.applied;
-    if let Some(run) = &mut state.run {
-        let id = run.id;
-        for (index, candidate) in run.candidates.iter_mut().enumerate() {
-            candidate.applied = applied == Some((id, index));
-        }
-    }
 }

@@ -129,7 +129,7 @@ pub fn marks(state: &State, index: usize) -> Vec<Badge> {
     if run.closest().is_some_and(|closest| closest.is_known() && closest.candidate == index) {
         marks.push(badge("CLOSEST", Role::Working));
     }
-    if candidate.applied {
+    if state.is_in_file(index) {
         marks.push(badge("IN FILE", Role::Pick));
     }
     if let Some(meets) = state.meets(index) {

@@ -49,7 +49,7 @@ fn folder_of(screen: &Screen) -> String {
 
 /// The candidate that is marked as the one in the file.
 fn marked(screen: &Screen) -> Option<usize> {
-    screen.state.run.as_ref()?.candidates.iter().position(|candidate| candidate.applied)
+    (0..screen.state.run.as_ref()?.candidates.len()).find(|&candidate| screen.state.is_in_file(candidate))
 }
 
 fn text(path: &Path) -> String {

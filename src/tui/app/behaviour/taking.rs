@@ -61,7 +61,7 @@ fn accepting_writes_the_file_and_u_takes_it_back() {
     }
     assert_eq!(session.key("enter"), [Effect::Apply { run: 1, candidate: 0, text: body(0) }]);
     session.send(Msg::Applied { run: 1, candidate: 0, result: Ok("stats.py".into()) });
-    assert!(session.run().candidates[0].applied);
+    assert!(session.state.is_in_file(0));
     assert_eq!(
         session.state.notice.as_ref().unwrap().text,
         "A written to stats.py, u undoes, Ctrl-N next unfinished function"
@@ -73,7 +73,7 @@ fn accepting_writes_the_file_and_u_takes_it_back() {
     assert_eq!(session.key("enter"), [Effect::Undo, Effect::Apply { run: 1, candidate: 1, text: body(1) }]);
     session.send(Msg::Undone(Ok("stats.py".into())));
     session.send(Msg::Applied { run: 1, candidate: 1, result: Ok("stats.py".into()) });
-    assert!(session.run().candidates[1].applied && !session.run().candidates[0].applied);
+    assert!(session.state.is_in_file(1) && !session.state.is_in_file(0));
     assert_eq!(session.key("u"), [Effect::Undo]);
     session.send(Msg::Undone(Ok("stats.py".into())));
     assert!(!session.state.can_undo());
@@ -83,7 +83,7 @@ fn accepting_writes_the_file_and_u_takes_it_back() {
     session.send(Msg::Stands(false));
     let error = session.state.error.clone().unwrap();
     assert!(error.contains("has changed since B was written to it; r reads it again"), "{error}");
-    assert!(!session.run().candidates[1].applied && !session.state.can_undo());
+    assert!(!session.state.is_in_file(1) && !session.state.can_undo());
 }
 
 #[test]
