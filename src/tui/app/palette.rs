@@ -204,17 +204,12 @@ fn actions(state: &State, place: Context) -> Vec<Entry> {
         let shown = crate::tui::keymap::shown(keys);
         let why = match binding.action {
             Action::FocusPane => Some(format!("press {shown}: each names a pane")),
-            Action::Accept => past_refusal(state).or_else(|| refusal(state, binding.action).map(|why| why.1)),
             action => refusal(state, action).map(|why| why.1),
         };
         let (label, name) = (binding.label.to_owned(), binding.name.to_owned());
         Entry { what: What::Action(binding.action, pressed), label, name, keys: shown, why, at: 0 }
     };
     entries.map(entry).collect()
-}
-
-fn past_refusal(state: &State) -> Option<String> {
-    state.past.refusal().map(str::to_owned)
 }
 
 /// The settings of the program, and those of the screen.

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use super::calls::tests::{called, said};
 use super::fixture::{PROMPT, Session, body};
 use super::past::Recalled;
+use super::refusal::refusal;
 use super::state::{IGNORE_YES_MS, Question};
 use super::{Effect, Msg, Phase, Testing};
 use crate::engine::{Event, FinishReason, Summary};
 use crate::job::{self, Job, TestsChoice};
 use crate::trial::{Status, Verdict};
 use crate::tui::event::Key;
+use crate::tui::keymap::Action;
 
 /// A kept run of two candidates, of which the second passed.
 fn kept(id: &str, job: Result<Arc<Job>, String>) -> Recalled {
@@ -188,7 +190,8 @@ fn candidates_of_earlier_runs_can_be_taken_while_they_fit() {
     session.key("[");
     session.send(Msg::Recalled(vec![kept("1", Err(why.clone()))]));
     assert_eq!(session.key("enter"), []);
-    assert_eq!(session.state.error, Some(why));
+    assert_eq!(session.state.notice.as_ref().unwrap().text, why);
+    assert_eq!(refusal(&session.state, Action::Accept).map(|refusal| refusal.1), Some(why), "no footer offers it");
 }
 
 #[test]
@@ -341,7 +344,7 @@ fn a_file_that_was_read_again_leaves_runs_of_another_text_to_be_looked_at() {
     session.key("[");
     assert_eq!((session.run().id, session.run().candidates[0].text.clone()), (1, body(0)));
     assert_eq!(session.key("enter"), []);
-    assert!(session.state.error.as_ref().unwrap().contains("was for another text"));
+    assert!(session.state.notice.as_ref().unwrap().text.contains("was for another text"));
     session.key("esc");
     assert_eq!(session.key("r"), [Effect::Shown { run: 2 }, Effect::ReadAgain]);
 }

@@ -40,6 +40,7 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
             format!("a run has at most {MAX_CANDIDATES} candidates")
         }
         Action::SavePatch if !state.has_file() => "there is no file that a patch could change".to_owned(),
+        Action::Accept if state.past.refusal().is_some() => state.past.refusal()?.to_owned(),
         Action::Accept | Action::Edit | Action::SavePatch if focused.is_none() => {
             "there is no candidate yet".to_owned()
         }

@@ -9,10 +9,6 @@ use crate::trial::Status;
 
 pub(super) fn accept(state: &mut State) -> Vec<Effect> {
     let Some((id, index, _)) = focused(state) else { return Vec::new() };
-    if let Some(why) = state.past.refusal().map(str::to_owned) {
-        state.fail(why);
-        return Vec::new();
-    }
     let Some(run) = &state.run else { return Vec::new() };
     if state.applied == Some((id, index)) {
         return vec![Effect::Stands];
