@@ -1,13 +1,15 @@
 //! The view of differences: the focused candidate against a marked one, the file, the pick, or another.
 
+use ratatui::layout::Rect;
+
 use super::candidate::Candidate;
-use super::compare::{Comparison, compare, without_change};
+use super::compare::{Comparison, Side, compare, without_change};
 use super::effect::Effect;
 use super::state::State;
 use crate::code::Target;
 use crate::job::label;
 use crate::tui::keymap::{Action, Context};
-use crate::tui::text;
+use crate::tui::text::{self, DisplayRow};
 use crate::untrusted::code;
 
 /// The text that a candidate is compared with.
@@ -26,8 +28,8 @@ pub struct Diff {
     pub against: Option<Against>,
     /// Side by side or not; by the width of the screen if the user has not said.
     pub split: Option<bool>,
-    /// First row in view.
-    pub top: usize,
+    /// First row in view; `None` while it follows the change.
+    pub top: Option<usize>,
     /// The change that `take` takes.
     pub hunk: usize,
     /// The whole file with the candidate in it instead.
@@ -35,13 +37,33 @@ pub struct Diff {
 }
 
 impl Diff {
-    const OPEN: Self = Self { against: None, split: None, top: 0, hunk: 0, preview: false };
+    const OPEN: Self = Self { against: None, split: None, top: None, hunk: 0, preview: false };
 }
 
 /// Columns from which both texts stand side by side.
 const SPLIT: u16 = 120;
+/// Fewest columns of an area that holds both.
+const LEAST_SPLIT: u16 = 40;
 /// Equal lines that are shown beside a change of the file.
 const AROUND: usize = 3;
+
+/// A row on the screen: parts of one line, or of two side by side.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    pub left: Option<(usize, DisplayRow)>,
+    pub right: Option<(usize, DisplayRow)>,
+}
+
+/// The rows of the differences in an area.
+#[derive(Debug)]
+pub struct InView {
+    /// The areas of both texts.
+    pub sides: [Rect; 2],
+    pub rows: Vec<Row>,
+    /// The first row in view, and the last one that can be.
+    pub top: usize,
+    pub last: usize,
+}
 
 /// A text that the focused candidate is compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,10 +138,103 @@ impl State {
         Some((self.job.program(&candidate.text), line))
     }
 
+    /// The rows of a comparison in an area. The current change is in view, unless the user scrolls.
+    pub fn rows_of(&self, comparison: &Comparison, area: Rect) -> InView {
+        let split = self.is_split() && area.width >= LEAST_SPLIT;
+        let sides = sides(area, split);
+        let rows = rows(comparison, sides, split, self.wrap);
+        let height = usize::from(area.height);
+        let last = rows.len().saturating_sub(height);
+        let hunk = self.diff.map_or(0, |diff| diff.hunk).min(comparison.hunks.saturating_sub(1));
+        let of_hunk = |row: &Row| {
+            let lines = [row.left, row.right].into_iter().flatten();
+            lines.into_iter().any(|(at, _)| comparison.lines[at].hunk == Some(hunk))
+        };
+        let follows = || rows.iter().position(of_hunk).unwrap_or(0).saturating_sub(height / 3);
+        let top = self.diff.and_then(|diff| diff.top).unwrap_or_else(follows).min(last);
+        InView { sides, rows, top, last }
+    }
+
+    /// The first row in view of the open view, and the last one that can be.
+    fn scrolled(&self, diff: Diff) -> (usize, usize) {
+        let area = inside(self.layout().diff);
+        if !diff.preview {
+            let rows = self.comparison().map(|comparison| self.rows_of(&comparison, area));
+            return rows.map_or((0, 0), |rows| (rows.top, rows.last));
+        }
+        let content = self.preview().map_or_else(String::new, |(content, _)| content);
+        let rows = text::rows(&content, area.width.into(), self.wrap, 0).len();
+        let last = rows.saturating_sub(area.height.into());
+        (diff.top.unwrap_or(0).min(last), last)
+    }
+
     /// Both texts stand side by side.
     pub fn is_split(&self) -> bool {
         self.diff.and_then(|diff| diff.split).unwrap_or(self.size.0 >= SPLIT)
     }
+}
+
+/// The part of the view below its title.
+pub fn inside(area: Rect) -> Rect {
+    Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
+}
+
+/// The areas of both texts; one below the other both have all columns.
+fn sides(area: Rect, split: bool) -> [Rect; 2] {
+    if !split {
+        return [area, area];
+    }
+    let left = area.width / 2;
+    [Rect { width: left, ..area }, Rect { x: area.x + left, width: area.width - left, ..area }]
+}
+
+/// The rows of all lines.
+fn rows(comparison: &Comparison, sides: [Rect; 2], split: bool, wrap: bool) -> Vec<Row> {
+    let parts = |at: usize, side: usize| -> Vec<(usize, DisplayRow)> {
+        let columns = usize::from(sides[side].width.saturating_sub(2));
+        let rows = text::rows(&comparison.lines[at].text, columns, wrap, 0);
+        let empty = DisplayRow::whole(0);
+        let rows = if rows.is_empty() { vec![empty] } else { rows };
+        rows.into_iter().map(|row| (at, row)).collect()
+    };
+    let mut out = Vec::new();
+    let mut from = 0;
+    while from < comparison.lines.len() {
+        let line = &comparison.lines[from];
+        if !split {
+            let side = usize::from(line.side != Side::Old);
+            out.extend(parts(from, side).into_iter().map(|part| match line.side {
+                Side::Old => Row { left: Some(part), right: None },
+                _ => Row { left: None, right: Some(part) },
+            }));
+            from += 1;
+            continue;
+        }
+        // The lines of a change stand beside each other.
+        let hunk = line.hunk;
+        let end = if hunk.is_none() {
+            from + 1
+        } else {
+            (from..comparison.lines.len())
+                .find(|&at| comparison.lines[at].hunk != hunk)
+                .unwrap_or(comparison.lines.len())
+        };
+        let of = |side: Side| -> Vec<usize> {
+            (from..end)
+                .filter(|&at| comparison.lines[at].side == side || comparison.lines[at].side == Side::Both)
+                .collect()
+        };
+        let (old, new) = (of(Side::Old), of(Side::New));
+        for i in 0..old.len().max(new.len()) {
+            let left = old.get(i).map_or_else(Vec::new, |&at| parts(at, 0));
+            let right = new.get(i).map_or_else(Vec::new, |&at| parts(at, 1));
+            let both = (0..left.len().max(right.len()))
+                .map(|row| Row { left: left.get(row).copied(), right: right.get(row).copied() });
+            out.extend(both);
+        }
+        from = end;
+    }
+    out
 }
 
 /// Opens the differences, or the file with the candidate in it.
@@ -135,7 +250,7 @@ pub fn open(state: &mut State, preview: bool) {
             let rows = text::rows(&content, state.size.0.into(), state.wrap, 0);
             rows.iter().position(|row| row.line + 3 >= line).unwrap_or(0)
         });
-        state.diff = Some(Diff { top, preview, ..Diff::OPEN });
+        state.diff = Some(Diff { top: Some(top), preview, ..Diff::OPEN });
     } else if state.bases().is_empty() {
         state.say("there is nothing to compare with: no other candidate, and no body in the file");
     } else {
@@ -146,13 +261,19 @@ pub fn open(state: &mut State, preview: bool) {
 /// An action of the view.
 pub fn act(state: &mut State, action: Action) -> Vec<Effect> {
     let Some(mut diff) = state.diff else { return Vec::new() };
-    let page = usize::from(state.size.1 / 2).max(1);
-    let hunks = state.comparison().map_or(0, |comparison| comparison.hunks);
+    let page = isize::from((state.size.1 / 2).max(1).cast_signed());
+    let last_hunk = || state.comparison().map_or(0, |comparison| comparison.hunks).saturating_sub(1);
+    let by = match action {
+        Action::LineUp => -1,
+        Action::PageUp => -page,
+        Action::PageDown => page,
+        _ => 1,
+    };
     match action {
-        Action::LineUp => diff.top = diff.top.saturating_sub(1),
-        Action::LineDown => diff.top = (diff.top + 1).min(10_000),
-        Action::PageUp => diff.top = diff.top.saturating_sub(page),
-        Action::PageDown => diff.top = (diff.top + page).min(10_000),
+        Action::LineUp | Action::LineDown | Action::PageUp | Action::PageDown => {
+            let (top, last) = state.scrolled(diff);
+            diff.top = Some(top.saturating_add_signed(by).min(last));
+        }
         Action::Split => {
             diff.split = Some(!state.is_split());
             state.say(if diff.split == Some(true) { "side by side" } else { "one below the other" });
@@ -165,10 +286,10 @@ pub fn act(state: &mut State, action: Action) -> Vec<Effect> {
                 let mark = state.key_name(Context::Diff, Action::Mark);
                 state.say(format!("there is nothing else to compare with; {mark} marks a candidate"));
             }
-            (diff.against, diff.top, diff.hunk) = (bases.get(at % bases.len().max(1)).copied(), 0, 0);
+            (diff.against, diff.top, diff.hunk) = (bases.get(at % bases.len().max(1)).copied(), None, 0);
         }
-        Action::NextHunk => diff.hunk = (diff.hunk + 1).min(hunks.saturating_sub(1)),
-        Action::PreviousHunk => diff.hunk = diff.hunk.min(hunks.saturating_sub(1)).saturating_sub(1),
+        Action::NextHunk => (diff.hunk, diff.top) = ((diff.hunk + 1).min(last_hunk()), None),
+        Action::PreviousHunk => (diff.hunk, diff.top) = (diff.hunk.min(last_hunk()).saturating_sub(1), None),
         Action::TakeHunk => return take_change(state),
         _ => {}
     }

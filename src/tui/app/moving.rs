@@ -92,7 +92,7 @@ pub(super) fn focus_pane(state: &mut State, index: usize) {
             state.results = Some(0);
         }
         if let Some(diff) = state.diff.as_mut().filter(|diff| run.focus != index && !diff.preview) {
-            (diff.top, diff.hunk) = (0, 0);
+            (diff.top, diff.hunk) = (None, 0);
         }
         run.focus = index;
         run.moved = true;
@@ -140,8 +140,10 @@ pub(super) fn scroll(state: &mut State, action: Action) {
     } else if let Some(top) = &mut state.results {
         *top = moved(*top).min(10_000);
     } else if state.run.is_none() {
-        let last = state.draft.lines().saturating_sub(1);
-        state.prompt_top = moved(state.prompt_top).min(last);
+        // As the view has them: right of a column, and wrapped.
+        let columns = state.layout().prompt.width.saturating_sub(1);
+        let rows = text::rows(&state.draft.text(), columns.into(), state.wrap, 0).len();
+        state.prompt_top = moved(state.prompt_top).min(rows.saturating_sub(1));
     } else {
         let focus = state.run.as_ref().map_or(0, |run| run.focus);
         scroll_pane(state, focus, action);

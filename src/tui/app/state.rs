@@ -131,7 +131,7 @@ pub struct State {
     pub stop_on_pass: bool,
     /// The prompt being edited.
     pub draft: Draft,
-    /// First line of the prompt in view on the start screen.
+    /// First row of the prompt in view on the start screen.
     pub prompt_top: usize,
     /// Part of the screen that hears the keys.
     pub focus: Focus,

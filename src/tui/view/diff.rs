@@ -10,18 +10,11 @@ use ratatui::style::Style;
 use super::{Look, badge, code, put, rule};
 use crate::job::label;
 use crate::tui::app::candidate::Scroll;
-use crate::tui::app::compare::{Comparison, Line, Side};
-use crate::tui::app::diff::Against;
+use crate::tui::app::compare::{Line, Side};
+use crate::tui::app::diff::{self, Against, InView};
 use crate::tui::highlight::Of;
 use crate::tui::text::{self, DisplayRow};
 use crate::tui::theme::Role;
-
-/// A row on the screen: parts of one line, or of two side by side.
-#[derive(Clone, Copy)]
-struct Row {
-    left: Option<(usize, DisplayRow)>,
-    right: Option<(usize, DisplayRow)>,
-}
 
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let state = look.state;
@@ -29,7 +22,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     if area.height < 2 {
         return;
     }
-    let inside = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    let inside = diff::inside(area);
     let own = badge::of(run, run.focus);
     if diff.preview {
         let Some((content, _)) = state.preview() else { return };
@@ -37,7 +30,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         let verdict = format!(" {} ", own.text);
         rule(buf, area, area.y, look, (&title, look.style(Role::Title)), (&verdict, look.style(own.role)));
         let rows = text::rows(&content, inside.width.into(), state.wrap, 0);
-        let scroll = Scroll { top: diff.top, column: 0, follow: false };
+        let scroll = Scroll { top: diff.top.unwrap_or(0), column: 0, follow: false };
         code::draw(buf, inside, look, Of::Preview, &content, &rows, scroll, code::Beside::default());
         return;
     }
@@ -53,16 +46,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     if x + 2 + (own.text.len() + figures.len()) as u16 <= area.right() {
         put(buf, area, x, area.y, &format!(" {} ", own.text), look.style(own.role));
     }
-    let split = state.is_split() && inside.width >= 40;
-    let sides = sides(inside, split);
-    let rows = rows(&comparison, sides, split, state.wrap);
-    let height = usize::from(inside.height);
-    let last = rows.len().saturating_sub(height);
-    // The current change stays in view, unless the user scrolls.
-    let of_hunk =
-        |row: &Row| [row.left, row.right].into_iter().flatten().any(|(at, _)| comparison.lines[at].hunk == Some(hunk));
-    let first = rows.iter().position(of_hunk).unwrap_or(0);
-    let top = if diff.top > 0 { diff.top.min(last) } else { first.saturating_sub(height / 3).min(last) };
+    let InView { sides, rows, top, last } = state.rows_of(&comparison, inside);
     for (y, row) in (inside.y..inside.bottom()).zip(&rows[top.min(rows.len())..]) {
         for (side, area) in [(row.left, sides[0]), (row.right, sides[1])] {
             let Some((at, part)) = side else { continue };
@@ -76,64 +60,6 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         let x = area.right().saturating_sub(text::width(&more) as u16);
         put(buf, area, x, area.bottom() - 1, &more, look.style(Role::Warn));
     }
-}
-
-/// The areas of both texts; one below the other both have all columns.
-fn sides(area: Rect, split: bool) -> [Rect; 2] {
-    if !split {
-        return [area, area];
-    }
-    let left = area.width / 2;
-    [Rect { width: left, ..area }, Rect { x: area.x + left, width: area.width - left, ..area }]
-}
-
-/// The rows of all lines.
-fn rows(comparison: &Comparison, sides: [Rect; 2], split: bool, wrap: bool) -> Vec<Row> {
-    let parts = |at: usize, side: usize| -> Vec<(usize, DisplayRow)> {
-        let columns = usize::from(sides[side].width.saturating_sub(2));
-        let rows = text::rows(&comparison.lines[at].text, columns, wrap, 0);
-        let empty = DisplayRow::whole(0);
-        let rows = if rows.is_empty() { vec![empty] } else { rows };
-        rows.into_iter().map(|row| (at, row)).collect()
-    };
-    let mut out = Vec::new();
-    let mut from = 0;
-    while from < comparison.lines.len() {
-        let line = &comparison.lines[from];
-        if !split {
-            let side = usize::from(line.side != Side::Old);
-            out.extend(parts(from, side).into_iter().map(|part| match line.side {
-                Side::Old => Row { left: Some(part), right: None },
-                _ => Row { left: None, right: Some(part) },
-            }));
-            from += 1;
-            continue;
-        }
-        // The lines of a change stand beside each other.
-        let hunk = line.hunk;
-        let end = if hunk.is_none() {
-            from + 1
-        } else {
-            (from..comparison.lines.len())
-                .find(|&at| comparison.lines[at].hunk != hunk)
-                .unwrap_or(comparison.lines.len())
-        };
-        let of = |side: Side| -> Vec<usize> {
-            (from..end)
-                .filter(|&at| comparison.lines[at].side == side || comparison.lines[at].side == Side::Both)
-                .collect()
-        };
-        let (old, new) = (of(Side::Old), of(Side::New));
-        for i in 0..old.len().max(new.len()) {
-            let left = old.get(i).map_or_else(Vec::new, |&at| parts(at, 0));
-            let right = new.get(i).map_or_else(Vec::new, |&at| parts(at, 1));
-            let both = (0..left.len().max(right.len()))
-                .map(|row| Row { left: left.get(row).copied(), right: right.get(row).copied() });
-            out.extend(both);
-        }
-        from = end;
-    }
-    out
 }
 
 /// Draws a part of a line, with its sign and the words that differ.

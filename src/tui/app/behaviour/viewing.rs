@@ -154,6 +154,56 @@ fn the_preview_has_no_changes_to_go_through() {
 }
 
 #[test]
+fn differences_scroll_from_what_is_seen_up_to_their_end() {
+    let mut session = Session::tested(2);
+    session.key("g");
+    let lines = |changed: &[usize]| -> String {
+        let line = |at| format!("    x = {}\n", if changed.contains(&at) { 1000 + at } else { at });
+        (0..90).map(line).collect::<Vec<_>>().concat()
+    };
+    session.finish(0, &lines(&[]));
+    session.finish(1, &lines(&[40, 70]));
+    session.done();
+    session.key("2");
+    session.key("d");
+    let top = |session: &Session| session.state.diff.and_then(|diff| diff.top);
+    assert_eq!(top(&session), None);
+    session.key("j");
+    let first = top(&session).unwrap();
+    assert!((20..=40).contains(&first), "{first}");
+    session.key("n");
+    assert_eq!(top(&session), None, "the next change is in view");
+    session.key("j");
+    assert!(top(&session).unwrap() > first + 20);
+    for _ in 0..9 {
+        session.key("pgdn");
+    }
+    let last = top(&session).unwrap();
+    session.key("k");
+    assert_eq!(top(&session), Some(last - 1));
+    session.key("esc");
+    session.key("p");
+    for key in ["pgdn", "pgdn", "pgdn", "pgdn", "pgdn", "pgdn", "pgdn", "pgdn"] {
+        session.key(key);
+    }
+    let last = top(&session).unwrap();
+    assert!(last < 90, "{last}");
+    session.key("k");
+    assert_eq!(top(&session), Some(last - 1));
+}
+
+#[test]
+fn all_rows_of_a_long_prompt_are_reached_before_the_first_run() {
+    let mut session = Session::free(1);
+    session.send(Msg::Paste("word ".repeat(1000)));
+    session.key("esc");
+    for _ in 0..9 {
+        session.key("pgdn");
+    }
+    assert!(session.state.prompt_top > 30, "{}", session.state.prompt_top);
+}
+
+#[test]
 fn a_change_of_the_file_is_taken_back_as_a_body() {
     let mut session = in_a_file();
     session.key("2");
@@ -257,7 +307,7 @@ fn the_mouse_does_nothing_until_it_is_on() {
     assert_eq!(top(&session, other.candidate), 3, "the list of functions lies over it");
     session.key("esc");
     session.key("p");
-    let row = |session: &Session| session.state.diff.map(|diff| diff.top);
+    let row = |session: &Session| session.state.diff.and_then(|diff| diff.top);
     let before = row(&session).unwrap();
     session.send(at(MouseKind::WheelDown));
     assert_eq!((row(&session), top(&session, other.candidate)), (Some(before + 3), 3));
