@@ -239,11 +239,6 @@ fn rows(comparison: &Comparison, sides: [Rect; 2], split: bool, wrap: bool) -> V
 
 /// Opens the differences, or the file with the candidate in it.
 pub fn open(state: &mut State, preview: bool) {
-    let Some(candidate) = state.run.as_ref().and_then(|run| run.focused()) else { return };
-    if candidate.text.trim().is_empty() {
-        state.say("there is nothing to show yet");
-        return;
-    }
     if preview {
         // Lines above may be wrapped into many rows.
         let top = state.preview().map_or(0, |(content, line)| {

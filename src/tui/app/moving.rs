@@ -84,22 +84,18 @@ pub(super) fn unfold(state: &mut State) {
     state.fold();
 }
 
+/// Puts the focus on a candidate that has a pane.
 pub(super) fn focus_pane(state: &mut State, index: usize) {
     let Some(run) = &mut state.run else { return };
-    if index < run.candidates.len() {
-        let index = run.block_of(index).map_or(index, |block| block.shown);
-        if run.focus != index && state.results.is_some() {
-            state.results = Some(0);
-        }
-        if let Some(diff) = state.diff.as_mut().filter(|diff| run.focus != index && !diff.preview) {
-            (diff.top, diff.hunk) = (None, 0);
-        }
-        run.focus = index;
-        run.moved = true;
-    } else {
-        let n = run.candidates.len();
-        state.say(format!("there are {n} candidates"));
+    let index = run.block_of(index).map_or(index, |block| block.shown);
+    if run.focus != index && state.results.is_some() {
+        state.results = Some(0);
     }
+    if let Some(diff) = state.diff.as_mut().filter(|diff| run.focus != index && !diff.preview) {
+        (diff.top, diff.hunk) = (None, 0);
+    }
+    run.focus = index;
+    run.moved = true;
 }
 
 /// To the pane in a direction; in a list or zoomed to the next or previous one.

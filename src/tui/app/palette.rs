@@ -56,7 +56,6 @@ pub struct Entry {
     pub keys: String,
     /// Why it can do nothing now.
     pub why: Option<String>,
-    at: usize,
 }
 
 /// The effect of a row.
@@ -70,11 +69,10 @@ pub enum What {
 }
 
 impl Choice for Entry {
-    type Order = usize;
+    /// They stay in the order in which they are listed.
+    type Order = ();
 
-    fn order(&self) -> usize {
-        self.at
-    }
+    fn order(&self) {}
 
     fn haystack(&self) -> String {
         format!("{} {}", self.label, self.name)
@@ -183,13 +181,8 @@ fn refresh(state: &mut State) {
         Level::Values(_) => return,
     };
     if let Some(open) = &mut state.palette.open {
-        open.list.replace(numbered(entries));
+        open.list.replace(entries);
     }
-}
-
-fn numbered(mut entries: Vec<Entry>) -> Vec<Entry> {
-    entries.iter_mut().enumerate().for_each(|(at, entry)| entry.at = at);
-    entries
 }
 
 /// The actions of a place, and those of everywhere that it does not have itself.
@@ -207,7 +200,7 @@ fn actions(state: &State, place: Context) -> Vec<Entry> {
             action => refusal(state, action).map(|why| why.1),
         };
         let (label, name) = (binding.label.to_owned(), binding.name.to_owned());
-        Entry { what: What::Action(binding.action, pressed), label, name, keys: shown, why, at: 0 }
+        Entry { what: What::Action(binding.action, pressed), label, name, keys: shown, why }
     };
     entries.map(entry).collect()
 }
@@ -239,7 +232,6 @@ fn settings(state: &State) -> Vec<Entry> {
         keys: String::new(),
         why: None,
         what: What::Setting(setting),
-        at: 0,
     };
     all.into_iter().map(entry).collect()
 }
@@ -290,9 +282,9 @@ fn values(setting: &Setting) -> Vec<Entry> {
     let entry = |value: &String| {
         let name = if *value == setting.value { "now".to_owned() } else { String::new() };
         let what = What::Value(value.clone());
-        Entry { what, label: one_line(value), name, keys: String::new(), why: None, at: 0 }
+        Entry { what, label: one_line(value), name, keys: String::new(), why: None }
     };
-    numbered(setting.values.iter().map(entry).collect())
+    setting.values.iter().map(entry).collect()
 }
 
 /// Shows the theme under the cursor.

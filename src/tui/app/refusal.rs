@@ -129,7 +129,6 @@ fn place(state: &State, of: Context, from: Context) -> String {
         Context::Panes if from == Context::Start => "once there are candidates".to_owned(),
         Context::Panes => format!("among the candidates ({})", state.key_name(from, Action::Close)),
         Context::Results => format!("in the test results ({})", key(Action::Results)),
-        Context::Calls => format!("in the table of calls ({})", key(Action::Calls)),
         Context::Diff => format!("in the differences ({})", key(Action::Diff)),
         _ => "before candidates are written".to_owned(),
     }

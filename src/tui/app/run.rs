@@ -85,11 +85,9 @@ pub struct Run {
     pub stopping: bool,
     /// The user asked to stop its trials, so nothing is tested any more unless asked for.
     pub untested: bool,
-    /// Decode steps.
-    pub steps: usize,
     /// Steps of all candidates.
     pub sequence_steps: usize,
-    /// Draft tokens proposed and accepted.
+    /// Draft tokens proposed.
     pub drafted: usize,
     /// Draft tokens accepted.
     pub accepted: usize,
@@ -143,7 +141,6 @@ impl Run {
             prepares: None,
             stopping: false,
             untested: false,
-            steps: 0,
             sequence_steps: 0,
             drafted: 0,
             accepted: 0,
@@ -215,7 +212,6 @@ impl Run {
 
     /// Takes the figures of a step in.
     pub fn step(&mut self, stats: StepStats, now: u64) {
-        self.steps += 1;
         self.sequence_steps += stats.live;
         self.drafted += stats.drafted;
         self.accepted += stats.accepted;

@@ -6,6 +6,7 @@ use super::candidate::{Candidate, Phase, Testing};
 use super::diff;
 use super::find::Filter;
 use super::past;
+use super::refusal::refusal;
 use super::run::Run;
 use super::state::{Consent, Question, State, While};
 use crate::engine::{Event as From, FinishReason};
@@ -86,7 +87,8 @@ fn take_in(state: &mut State, event: Event) {
             let moved = run.moved;
             state.pick_by_checks();
             // Over a body that is in the file, the first question is what changes.
-            if state.own_body.is_some() && !moved && state.place() == Context::Panes {
+            let is_free = !moved && state.place() == Context::Panes;
+            if state.own_body.is_some() && is_free && refusal(state, Action::Diff).is_none() {
                 diff::open(state, false);
             }
             // Last, as it names the keys from here.

@@ -388,12 +388,11 @@ impl Pace {
 }
 
 /// The source has told what it knows.
-pub fn told(state: &mut State, insight: Insight) -> Vec<Effect> {
+pub fn told(state: &mut State, insight: Insight) {
     if let Some(run) = state.run.as_mut().filter(|run| run.is_live() && run.insight.is_none()) {
         run.insight = Some(insight.clone());
     }
     state.insight = Some(insight);
-    Vec::new()
 }
 
 /// Brings what is shown of tokens up to date. Does nothing while the language colours the code.

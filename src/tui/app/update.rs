@@ -67,7 +67,10 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.opening.told(done, total, state.now);
             Vec::new()
         }
-        Msg::Insight(insight) => tokens::told(state, insight),
+        Msg::Insight(insight) => {
+            tokens::told(state, insight);
+            Vec::new()
+        }
         Msg::HeadEvent { ask, event } => wish::told(state, ask, event),
         Msg::Head { ask, stub, lacking } => wish::answered(state, ask, stub.as_deref(), &lacking),
         Msg::Job { run, event } => {

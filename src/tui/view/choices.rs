@@ -50,8 +50,7 @@ pub fn draw<T: Choice>(
     }
     let rows = Rect { y: area.y + 2, height: area.height - 2, ..area };
     let height = usize::from(rows.height);
-    let top = list.cursor.saturating_sub(height.saturating_sub(1)).max(page(list.cursor, height));
-    let top = top.min(matching.saturating_sub(height));
+    let top = page(list.cursor, height).min(matching.saturating_sub(height));
     if matching == 0 && height > 0 {
         let room = usize::from(rows.width).saturating_sub(3);
         put(buf, rows, rows.x + 2, rows.y, &text::fit(words.none, room), look.style(Role::Muted));
@@ -60,7 +59,7 @@ pub fn draw<T: Choice>(
 }
 
 /// First row of the page with a row.
-fn page(row: usize, height: usize) -> usize {
+pub fn page(row: usize, height: usize) -> usize {
     row.checked_div(height).unwrap_or(0) * height
 }
 

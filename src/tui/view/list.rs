@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
+use super::choices::page;
 use super::{Look, badge, pane, put};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -19,8 +20,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let height = usize::from(area.height);
     let shown = run.shown();
     let focus = shown.iter().position(|&c| c == run.focus).unwrap_or(0);
-    let top = focus.saturating_sub(height - 1).max(focus.min((focus / height) * height));
-    let top = top.min(shown.len().saturating_sub(height));
+    let top = page(focus, height).min(shown.len().saturating_sub(height));
     for (y, &index) in (area.y..area.bottom()).zip(&shown[top..]) {
         let candidate = &run.candidates[index];
         let focused = index == run.focus;

@@ -6,9 +6,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::{Look, badge, bar, code, confidence, put, rule};
+use super::{Look, badge, bar, code, confidence, put};
 use crate::engine::FinishReason;
-use crate::job::label;
 use crate::tui::app::tokens::Said;
 use crate::tui::app::{Candidate, Loading, Phase, Run, Testing};
 use crate::tui::highlight::Of;
@@ -185,10 +184,4 @@ fn figures(candidate: &Candidate, tokens: &str) -> String {
         _ => {}
     }
     out
-}
-
-/// A rule with a candidate's name, for places where its code follows.
-pub fn heading(buf: &mut Buffer, area: Rect, y: u16, look: &Look, index: usize, right: &str) {
-    let left = format!(" {} ", label(index));
-    rule(buf, area, y, look, (&left, look.style(Role::Title)), (right, look.style(Role::Muted)));
 }

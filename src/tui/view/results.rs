@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::{Look, badge, pane, put, rule};
+use super::{Look, badge, put, rule};
 use crate::job::label;
 use crate::tui::app::{Run, Testing};
 use crate::tui::keymap::{Action, Context};
@@ -127,7 +127,8 @@ fn output(buf: &mut Buffer, area: Rect, look: &Look, run: &Run) {
         return;
     }
     let state = look.state;
-    pane::heading(buf, area, area.y, look, run.focus, "");
+    let name = format!(" {} ", label(run.focus));
+    rule(buf, area, area.y, look, (&name, look.style(Role::Title)), ("", look.style(Role::Muted)));
     let room = usize::from(area.width.saturating_sub(2)).max(1);
     let mut lines: Vec<(String, Style)> = Vec::new();
     let mut add =
