@@ -24,9 +24,9 @@ const WARM_UP: &str = "@d\nclass A(B):\n    \"\"\"x\"\"\"\n    def f(self, x: in
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Of {
     Prompt,
-    /// The file with a candidate in it.
     /// The function under the cursor of the picker.
     Picked,
+    /// The file with a candidate in it.
     Preview,
     Candidate {
         run: u64,

@@ -13,11 +13,10 @@
 //! - `app/tokens` keeps ids and log-probabilities of tokens as they come. They are spelled, and found in the
 //!   text, only while something shows them.
 //! - `scan` finds the functions of a project on a thread and tells them in batches; `targets` makes the job
-//!   of
-//!   the one that was chosen. The models stay as they are.
+//!   of the one that was chosen. The models stay as they are.
 //! - The palette lists the actions of `keymap` and the settings that `Setup::live` offers. `live` changes
-//!   those, and
-//!   loads other models while the old ones go on. `remembered` keeps the look of the screen between sessions.
+//!   those, and loads other models while the old ones go on. `remembered` keeps the look of the screen
+//!   between sessions.
 //! - `menu` asks one question before the screen opens: the model, where nothing names one.
 //! - `watching` tells when the files of the job are saved by another program; `app/watch` decides what
 //!   follows.

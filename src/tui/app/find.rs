@@ -154,13 +154,13 @@ pub fn search(state: &mut State) {
     }
 }
 
-/// Returns true if a line of a candidate has a text. Lower case finds both cases.
+/// Returns true if a line of a candidate has a text.
 fn has(run: &Run, candidate: usize, search: &str) -> bool {
     let has = |line: &str| matches(line, search).next().is_some();
     run.candidates.get(candidate).is_some_and(|candidate| candidate.shown.lines().any(has))
 }
 
-/// The places of a search text in a line. Lower case finds both cases.
+/// The places of a search text in a line. Lower case finds both cases in lines of ASCII.
 pub fn matches<'a>(line: &'a str, search: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     let folds = !search.chars().any(char::is_uppercase) && line.is_ascii() && search.is_ascii();
     let (line, search) = if folds {

@@ -105,8 +105,8 @@ fn is_ready(state: &State) -> bool {
     run.candidates.get(index).is_some_and(|candidate| !candidate.is_live() && !candidate.testing.is_pending())
 }
 
-/// Says why a key does nothing here. The same key again says nothing new, and text that comes too fast for
-/// fingers nothing at all. `before` is what was said, and `since` the time since the last key.
+/// Says why a key does nothing here; nothing for text that comes too fast for fingers. `since`: the time
+/// since the last key, in ms.
 pub fn unknown(state: &mut State, context: Context, pressed: Key, since: u64) {
     if !matches!(context, Context::Start | Context::Panes | Context::Results | Context::Calls | Context::Diff)
         || since < TYPED_MS

@@ -157,7 +157,7 @@ pub struct State {
     pub wish: Wish,
     /// Calls whose right answer the user has said.
     pub checks: Vec<Check>,
-    /// The results show what the tests printed.
+    /// The output of tests is hidden where it has room in the results, and shown where it has none.
     pub output: bool,
     /// The open view of differences.
     pub diff: Option<Diff>,
@@ -189,7 +189,7 @@ pub struct State {
     pub notice: Option<Notice>,
     /// The action that leaves when it is asked for again, and until when.
     pub armed: Option<(Action, u64)>,
-    /// Which candidate is in the file, and the file.
+    /// The run and the candidate of it that is in the file.
     pub applied: Option<(u64, usize)>,
     /// Writes before that in this session.
     pub written: Written,

@@ -16,7 +16,7 @@ pub(super) fn rows(count: usize) -> u16 {
     u16::try_from(count).unwrap_or(u16::MAX)
 }
 
-/// The fewest columns of panes, one pane wide and so on, that leave each so many columns of code.
+/// The most panes side by side that have so many columns of code each.
 fn side_by_side(width: u16, candidates: usize, least: u16) -> usize {
     usize::from(width / (least + GUTTER)).clamp(1, candidates.max(1))
 }
