@@ -23,6 +23,9 @@ const OF_MACHINE: &[&str] = &[
     "ENOENT", "EPERM", "EROFS", "FileNotFoundError", "No such file", "OSError", "Permission denied", "PermissionError",
     "TimeoutError", "executable file not found", "no such file", "operation not permitted", "permission denied",
 ];
+/// Words of frameworks for an error that was expected and did not come, in lower case. Its name stands beside
+/// them.
+const NOT_RAISED: &[&str] = &["did not raise", "not raised", "missing expected", "did not throw"];
 /// Most marks of one verdict.
 const MOST_MARKS: usize = 5;
 
@@ -396,13 +399,20 @@ impl Verdict {
     /// machine that a test wants and does not get, or a variable that is withheld.
     pub(super) fn is_of_machine(&self, is_withheld: impl Fn(&str) -> bool) -> bool {
         let is_variable = || self.missing_key().is_some_and(is_withheld);
-        self.is_lookup() || is_variable() || OF_MACHINE.iter().any(|error| self.message.contains(error))
+        let is_wanting = || OF_MACHINE.iter().any(|error| self.message.contains(error)) && !self.lacks_error();
+        self.is_lookup() || is_variable() || is_wanting()
     }
 
     /// Returns true if a test looked for another machine.
     fn is_lookup(&self) -> bool {
         let words = self.message.to_lowercase();
-        LOOKUPS.iter().any(|error| words.contains(error))
+        LOOKUPS.iter().any(|error| words.contains(error)) && !self.lacks_error()
+    }
+
+    /// Returns true if a test expected an error that did not come.
+    fn lacks_error(&self) -> bool {
+        let words = self.message.to_lowercase();
+        NOT_RAISED.iter().any(|said| words.contains(said))
     }
 
     /// The key of a failed lookup, which may be a variable of the environment.
@@ -487,6 +497,29 @@ mod tests {
         for line in ["os.environ.get('TOKENS')", "'TOKEN' in kinds"] {
             assert!(!reads(line, Status::Failed), "{line}");
         }
+    }
+
+    #[test]
+    fn an_error_that_did_not_come_is_no_fault_of_the_machine() {
+        let verdict = |message: &str| Verdict { status: Status::Failed, ..Verdict::not_run(message) };
+        for (message, is_of_machine) in [
+            ("test_a: FileNotFoundError: [Errno 2] No such file or directory: 'a'", true),
+            ("test_a: socket.gaierror: [Errno -3] Temporary failure", true),
+            ("test_a: Failed: DID NOT RAISE <class 'FileNotFoundError'>", false),
+            ("test_a: AssertionError: TimeoutError not raised by read", false),
+            ("test_a: AssertionError: gaierror not raised", false),
+            ("reads: Missing expected exception: ENOENT is thrown", false),
+            (
+                "reads: expect(received).toThrow(expected) Expected substring: \"ENOENT\" Received function did not throw",
+                false,
+            ),
+        ] {
+            assert_eq!(verdict(message).is_of_machine(|_| false), is_of_machine, "{message}");
+            let explained = verdict(message).explained(&Protection::default(), |_| false, "");
+            assert!(is_of_machine || explained.status == Status::Failed, "{message}");
+        }
+        let failure = "Failed: DID NOT RAISE <class 'FileNotFoundError'>";
+        assert!(Verdict::unreached(Some("f"), Some(failure)).is_unnoticed);
     }
 
     #[test]
