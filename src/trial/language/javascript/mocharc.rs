@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use super::script::bare;
 use crate::files;
 
 /// Files of settings in JSON, in mocha's order.
@@ -38,7 +39,7 @@ pub fn taken(folder: &Path, node: &mut Vec<String>, runner: &mut Vec<String>) ->
 /// The settings of a package, if they hold options of node; those in `named` if the script names a file.
 fn of(folder: &Path, named: Option<&str>) -> Option<Settings> {
     let read = |name: &str| -> Option<Map<String, Value>> {
-        serde_json::from_str(&files::text(&folder.join(name), LARGEST).ok()?).ok()
+        serde_json::from_str(&bare(&files::text(&folder.join(name), LARGEST).ok()?)).ok()
     };
     let own = || NAMES.into_iter().find_map(read).or_else(|| read("package.json")?.get("mocha")?.as_object().cloned());
     let mut settings = named.map_or_else(own, read)?;
@@ -77,6 +78,10 @@ mod tests {
         let node = ["--import=tsx", "--no-warnings"].map(str::to_owned).to_vec();
         let rest = r#"{"spec":"test"}"#.to_owned();
         assert_eq!(of(folder.path(), None), Some(Settings { node, rest }));
+        // Mocha reads this file before the other one, and leaves out its comments.
+        write(".mocharc.jsonc", "{\n  // for a server\n  \"require\": \"a\", /* and */ \"import\": \"tsx\",\n}\n");
+        let rest = r#"{"require":"a"}"#.to_owned();
+        assert_eq!(of(folder.path(), None), Some(Settings { node: vec!["--import=tsx".to_owned()], rest }));
         write("other.json", r#"{"spec": "test"}"#);
         assert_eq!(of(folder.path(), Some("other.json")), None);
     }

@@ -44,7 +44,7 @@ pub fn manifests(folder: &Path) -> impl Iterator<Item = Value> + use<> {
 }
 
 /// JSON without comments and trailing commas.
-fn bare(text: &str) -> String {
+pub fn bare(text: &str) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(first) = rest.chars().next() {
         let mut length = first.len_utf8();
