@@ -8,6 +8,7 @@ use super::language;
 use super::project::Project;
 use super::project::find::Found;
 use super::project::imports::imported;
+use super::project::settings::is_setting;
 use crate::code::Target;
 use crate::files;
 use crate::language::Language;
@@ -84,7 +85,7 @@ impl Tests {
 
 /// Returns true if the name of a file marks it as tests of a language, or as settings of tests.
 pub fn is_of_tests(language: Language, path: &Path) -> bool {
-    (language::row(language).tests.about)(path).is_some() || Project::is_setting(path)
+    (language::row(language).tests.about)(path).is_some() || is_setting(path)
 }
 
 /// Returns true if one of the tests files is named after a file, or imports it or a function of it. Others

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::list::{is_code, is_environment};
+use super::settings::is_setting;
 use super::{Base, Project};
 use crate::hash;
 use crate::language::Language;
@@ -214,7 +215,7 @@ pub fn beside(folder: &Path, language: Language, texts: &[&str], is_tests: &dyn 
                 continue;
             }
             let is_kin = Language::of_path(&path).is_some_and(|other| other.is_kin(language));
-            let is_wanted = is_kin || is_code(&path) || Project::is_setting(&path) || is_named(name);
+            let is_wanted = is_kin || is_code(&path) || is_setting(&path) || is_named(name);
             if !meta.is_file() || !is_wanted || meta.len() > LARGEST || bytes + meta.len() > MOST_BYTES {
                 continue;
             }

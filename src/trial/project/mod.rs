@@ -26,6 +26,7 @@ pub mod lone;
 pub mod packages;
 pub mod projects;
 pub mod runs;
+pub mod settings;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,15 +41,6 @@ use crate::language::Language;
 /// Files that mark the top of a project.
 const MARKERS: &[&str] =
     &["Cargo.toml", "package.json", "deno.json", "deno.jsonc", "go.mod", "pyproject.toml", "setup.cfg", "setup.py"];
-
-/// Files that say which tests run and how, wherever they stand.
-const STEERING: &[&str] = &[
-    "conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "package.json", "bunfig.toml", "deno.json",
-    "deno.jsonc", "Cargo.toml", "Cargo.lock", "go.mod", "go.sum", "config.toml", "build.rs",
-];
-
-/// Prefixes of the names of settings files that are code.
-const SETTINGS: &[&str] = &["jest.config.", "vitest.config.", "vite.config.", ".mocharc."];
 
 /// A file of a project, with the tests to run there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,13 +132,6 @@ impl Project {
         self.lone.as_ref().map_or_else(|| Some(self.root.join(&self.package)), |lone| lone.of.clone())
     }
 
-    /// Returns true if a file's name marks it as settings of the tests.
-    pub(super) fn is_setting(path: &Path) -> bool {
-        path.file_name()
-            .and_then(|name| name.to_str())
-            .is_some_and(|name| STEERING.contains(&name) || SETTINGS.iter().any(|head| name.starts_with(head)))
-    }
-
     /// Returns true if a file defines the tests. A candidate must not change it.
     fn is_steering(&self, path: &Path) -> bool {
         self.tests
@@ -155,7 +140,7 @@ impl Project {
             || path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
                 name.starts_with("test_") || [".test.", ".spec.", "_test."].iter().any(|part| name.contains(part))
             })
-            || Self::is_setting(path)
+            || settings::is_setting(path)
     }
 }
 

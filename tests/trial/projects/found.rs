@@ -276,7 +276,7 @@ fn examples_of_the_whole_file_count_where_the_runner_runs_them() {
         def other():\n    \"\"\"\n    >>> other()\n    'not what it gives'\n    \"\"\"\n";
     let test = "from pkg import multi\n\n\ndef test_f():\n    stack = multi.Stack.__new__(multi.Stack)\n    stack.all = [1]\n    assert stack.f() == 1\n";
     let settings = [
-        ("pytest.ini", "[pytest]\naddopts = --doctest-modules\n"),
+        (".pytest.ini", "[pytest]\naddopts = --doctest-modules\n"),
         ("tox.ini", "[testenv]\ncommands = pytest --doctest-modules {env_site_packages_dir}/pkg {tox_root}/tests\n"),
         (
             "pyproject.toml",
@@ -299,6 +299,7 @@ fn examples_of_the_whole_file_count_where_the_runner_runs_them() {
         };
         let (verdict, label) = judge(&place, code);
         assert!(verdict.has_passed() && label.starts_with("doctest + "), "{}: {verdict:?}", setting.0);
+        assert!(!verdict.assurance.runner.contains("doctest"), "{}: {verdict:?}", setting.0);
         let wrong = code.replace("self.all.pop()", "self.all.pop(0)");
         let (verdict, _) = judge(&place, &wrong);
         assert_eq!(verdict.status, Status::Failed, "{}: {verdict:?}", setting.0);

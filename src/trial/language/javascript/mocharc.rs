@@ -7,9 +7,8 @@ use serde_json::{Map, Value};
 
 use super::script::bare;
 use crate::files;
+use crate::trial::project::settings::MOCHA;
 
-/// Files of settings in JSON, in mocha's order.
-const NAMES: [&str; 2] = [".mocharc.jsonc", ".mocharc.json"];
 /// Options of node besides those in the list `node-option`.
 const OF_NODE: [&str; 5] = ["import", "loader", "experimental-loader", "conditions", "enable-source-maps"];
 /// Size limit of a file of settings.
@@ -41,7 +40,10 @@ fn of(folder: &Path, named: Option<&str>) -> Option<Settings> {
     let read = |name: &str| -> Option<Map<String, Value>> {
         serde_json::from_str(&bare(&files::text(&folder.join(name), LARGEST).ok()?)).ok()
     };
-    let own = || NAMES.into_iter().find_map(read).or_else(|| read("package.json")?.get("mocha")?.as_object().cloned());
+    let is_json =
+        |name: &&&str| Path::new(name).extension().is_some_and(|ending| ending == "jsonc" || ending == "json");
+    let own_file = || MOCHA.iter().filter(is_json).find_map(|name| read(name));
+    let own = || own_file().or_else(|| read("package.json")?.get("mocha")?.as_object().cloned());
     let mut settings = named.map_or_else(own, read)?;
     let words = |value: &Value| match value {
         Value::Array(all) => all.iter().filter_map(Value::as_str).map(str::to_owned).collect(),

@@ -13,6 +13,7 @@ use super::types;
 use super::words;
 use crate::language::Language;
 use crate::trial::language::row::{Project, TrialError};
+use crate::trial::project::settings;
 
 /// A runner of tests.
 #[derive(Debug)]
@@ -69,7 +70,7 @@ const MOCHA: RunnerRow = RunnerRow {
     arguments: &["--no-color", "--reporter={folder}/report.cjs", "--file={folder}/begin.cjs"],
     passed: &["--config", "--ui", "-u"],
     exit: Some("--exit"),
-    settings: &[".mocharc."],
+    settings: settings::MOCHA,
     by_title: Some("--grep"),
     ..PLAIN
 };
@@ -106,7 +107,7 @@ pub const ROWS: &[RunnerRow] = &[
             "--maxWorkers=1",
         ],
         passed: &["--config", "-c", "--project", "--environment"],
-        settings: &["vitest.config.", "vite.config.", "vitest.workspace.", "vitest.projects."],
+        settings: settings::VITEST,
         by_title: Some("--testNamePattern"),
         ..PLAIN
     },
@@ -122,7 +123,7 @@ pub const ROWS: &[RunnerRow] = &[
         ],
         passed: &["--config", "-c", "--env"],
         exit: Some("--forceExit"),
-        settings: &["jest.config."],
+        settings: settings::JEST,
         by_title: Some("--testNamePattern"),
         ..PLAIN
     },

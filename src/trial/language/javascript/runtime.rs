@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use crate::sandbox::ADDRESSES;
 use crate::trial::language::row::{Recipe, TestEnd};
+use crate::trial::project::settings;
 
 /// A program that is both engine and test runner.
 #[derive(Debug)]
@@ -38,7 +39,7 @@ pub const BUN: Runtime = Runtime {
         oldest: (1, 4),
         place: |places| Some((places.first()?.canonicalize().ok()?, Vec::new())),
     },
-    files: &["bunfig.toml", "bun.lock", "bun.lockb"],
+    files: &[settings::BUN, "bun.lock", "bun.lockb"],
     usual: &[],
     environment: &[("BUN_RUNTIME_TRANSPILER_CACHE_PATH", "0"), ("DO_NOT_TRACK", "1")],
     cache: None,
@@ -56,7 +57,7 @@ pub const DENO: Runtime = Runtime {
         oldest: (2, 7),
         place: |places| Some((places.first()?.canonicalize().ok()?, Vec::new())),
     },
-    files: &["deno.json", "deno.jsonc"],
+    files: settings::DENO,
     // The sandbox restricts it already.
     usual: &["--allow-all"],
     environment: &[("DENO_NO_UPDATE_CHECK", "1"), ("DENO_NO_PROMPT", "1")],

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::trial::language::command::split;
+use crate::trial::project::settings::DENO;
 
 /// The words of a command.
 pub type Command = Vec<String>;
@@ -32,7 +33,7 @@ const OURS: &[&str] = &["PATH", "NODE_OPTIONS", "OPENSSL_CONF", "HOME", "TMPDIR"
 pub fn manifests(folder: &Path) -> impl Iterator<Item = Value> + use<> {
     let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let package = read("package.json").and_then(|text| serde_json::from_str(&text).ok());
-    let deno = ["deno.json", "deno.jsonc"].iter().find_map(|name| serde_json::from_str(&bare(&read(name)?)).ok());
+    let deno = DENO.iter().find_map(|name| serde_json::from_str(&bare(&read(name)?)).ok());
     let deno = deno.map(|mut manifest: Value| {
         if let Some(tasks) = manifest.get("tasks").and_then(Value::as_object) {
             let command = |task: &Value| task.get("command").unwrap_or(task).clone();

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::trial::project::settings::MOCHA;
+
 /// Packages that make node read TypeScript, and their node options: in a package of `CommonJS`, and in one of
 /// ES modules.
 const LOADERS: &[(&str, [&str; 2], [&str; 2])] = &[
@@ -12,11 +14,6 @@ const LOADERS: &[(&str, [&str; 2], [&str; 2])] = &[
     ("@swc-node/register", ["--require", "@swc-node/register"], ["--import", "@swc-node/register/esm-register"]),
     ("ts-node", ["--require", "ts-node/register"], ["--loader", "ts-node/esm"]),
     ("esbuild-register", ["--require", "esbuild-register"], ["--loader", "esbuild-register/loader"]),
-];
-
-/// Settings files of mocha.
-const SETTINGS: &[&str] = &[
-    ".mocharc.json", ".mocharc.jsonc", ".mocharc.js", ".mocharc.cjs", ".mocharc.yml", ".mocharc.yaml", "package.json",
 ];
 
 /// Options of node that load code before the tests.
@@ -52,7 +49,7 @@ pub fn are_read_by_require(options: &[String]) -> bool {
 
 /// Returns true if the settings of mocha in a folder name a package that removes types.
 pub fn are_read_by_mocha(folder: &Path) -> bool {
-    let texts = SETTINGS.iter().filter_map(|name| fs::read_to_string(folder.join(name)).ok());
+    let texts = MOCHA.iter().chain(&["package.json"]).filter_map(|name| fs::read_to_string(folder.join(name)).ok());
     texts.into_iter().any(|text| {
         // A dependency is followed by a colon, and is not used by being listed.
         let uses = |name: &str| text.match_indices(name).any(|(at, _)| !text[at + name.len()..].starts_with("\":"));

@@ -30,6 +30,7 @@ use crate::trial::language::row::{
     BaselineCache, Context, Foreign, Input, LanguageRow, Lookup, Marks, Observed, Project, Recipe, Tests, Tool, Trial,
     TrialError, TrialLanguage, VacuityBody, Verdict,
 };
+use crate::trial::project::settings::{CONFTEST, PYTEST};
 
 pub const ROW: LanguageRow = LanguageRow {
     languages: &[Language::Python],
@@ -62,7 +63,7 @@ fn runs_examples(file: &Path) -> bool {
     let Ok(file) = file.canonicalize() else { return false };
     let speaks = |text: &str| text.contains("doctest");
     Settings::above(&file).is_some_and(|settings| speaks(&settings.text))
-        || texts_above(&file, &["conftest.py", "tox.ini"]).any(|text| speaks(&text))
+        || texts_above(&file, &[CONFTEST, "tox.ini"]).any(|text| speaks(&text))
 }
 
 /// The folders of the project above a file, the nearest first.
@@ -303,18 +304,6 @@ fn about(path: &Path) -> Option<String> {
     about.or_else(|| ["test", "tests"].contains(&stem).then_some("")).map(str::to_owned)
 }
 
-/// Files with pytest's settings in their order, and the section that they need for it. pytest reads the first
-/// one.
-const SETTINGS: &[(&str, &str)] = &[
-    ("pytest.toml", ""),
-    (".pytest.toml", ""),
-    ("pytest.ini", ""),
-    (".pytest.ini", ""),
-    ("pyproject.toml", "[tool.pytest"),
-    ("tox.ini", "[pytest]"),
-    ("setup.cfg", "[tool:pytest]"),
-];
-
 /// pytest's settings of a project.
 struct Settings {
     /// The folder that they lie in.
@@ -327,7 +316,7 @@ impl Settings {
         let text = |(name, section): &(&str, &str)| {
             files::text(&folder.join(name), files::TEXT).ok().filter(|text| text.contains(section))
         };
-        Some(Self { folder: folder.to_path_buf(), text: SETTINGS.iter().find_map(text)? })
+        Some(Self { folder: folder.to_path_buf(), text: PYTEST.iter().find_map(text)? })
     }
 
     /// The nearest ones above a file of a project.

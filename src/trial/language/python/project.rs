@@ -14,6 +14,7 @@ use crate::sandbox::{Ended, Limits};
 use crate::trial::language::row::{Context, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
 use crate::trial::project::baseline_cache::BaselineCache;
 use crate::trial::project::runs::{self, Ends, Of, Ran, RunRequest};
+use crate::trial::project::settings::{CONFTEST, PYTEST};
 use crate::untrusted::clean_line;
 
 /// A stub body that calls into the driver, which records the call.
@@ -52,6 +53,8 @@ struct Request<'a> {
     /// True if the folder was made for the file and its tests.
     lone: bool,
     purpose: Purpose,
+    /// Names of files in which a project may say how its tests run.
+    settings: &'a [&'a str],
     /// Number of failures that end the run; 0: never.
     first: u8,
     /// Seconds after which no further test of all tests begins, if some have called the function.
@@ -217,6 +220,7 @@ impl PythonRuns<'_> {
         if let Some(distribution) = &self.distribution {
             distribution.write_version(copy, &project.package);
         }
+        let settings: Vec<&str> = [CONFTEST].into_iter().chain(PYTEST.iter().map(|(name, _)| *name)).collect();
         let request = Request {
             root: &project.root,
             copy: copy.path(),
@@ -234,6 +238,7 @@ impl PythonRuns<'_> {
                 Of::Baseline(_) if self.is_without_body => Purpose::Baseline,
                 _ => Purpose::Candidate,
             },
+            settings: &settings,
             first: u8::from(asked.ends == Ends::FirstFailure),
             seconds: limits.wall.as_secs_f64() / 2.0,
             distribution: self.distribution.as_ref(),

@@ -118,11 +118,11 @@ class Run:
         self.tests, self.noticed = known, has_failed
 
 
-def settings_above(path, top):
+def settings_above(path, top, names):
     """The files in which a project may say how its tests run, from the folder of the tests up to the top."""
     folder = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path) or ".")
     while folder == top or folder.startswith(top + os.sep):
-        for name in ("conftest.py", "pytest.ini", "pytest.toml", "tox.ini", "setup.cfg", "pyproject.toml"):
+        for name in names:
             file = os.path.join(folder, name)
             if os.path.isfile(file):
                 yield file
@@ -190,7 +190,7 @@ def main():
     here = enter(request)
     # Programs that the tests start find it, too.
     run.stand_in = StandIn(path) if request["purpose"] == "baseline" else None
-    settings = list(settings_above(path, here))
+    settings = list(settings_above(path, here, request["settings"]))
     write(record_fd, b"started\n")
     try:
         run_all(run, request, parts, settings)
