@@ -35,7 +35,7 @@ pub fn returned_functions(language: Language, body: &str) -> Option<Vec<String>>
 }
 
 /// A body of Python, which begins behind the blanks of its first line, with these.
-fn indented(body: &str) -> String {
+pub(super) fn indented(body: &str) -> String {
     let lines = body.lines().skip(1).filter(|line| !line.trim().is_empty());
     let blanks = lines.map(|line| text::white(line, 0)).min_by_key(|blanks| blanks.len()).unwrap_or("    ");
     if body.starts_with([' ', '\t']) { body.to_owned() } else { format!("{blanks}{body}") }

@@ -51,6 +51,7 @@ mod typescript;
 mod undo;
 mod uses;
 mod words;
+mod yields;
 
 pub use answer::{Prose, RequestedFunction, prose};
 pub use apply::Applied;
@@ -67,6 +68,7 @@ pub use spec::{Place, TargetSpec};
 pub use target::Target;
 pub use types::{Declarations, Declared};
 pub use words::{Word, names, words, words_of_names};
+pub use yields::yields;
 
 use std::ops::Range;
 

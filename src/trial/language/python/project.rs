@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::installed::Distribution;
 use super::{programs, runs_all_examples};
-use crate::code::names;
+use crate::code::{names, yields};
 use crate::language::Language;
 use crate::sandbox::{Ended, Limits};
 use crate::trial::language::row::{Context, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
@@ -100,24 +100,6 @@ fn without_body(trial: &Trial) -> Option<String> {
     let is_annotated = || is_open && ["AsyncIter", "AsyncGen"].iter().any(|name| head.contains(name));
     let is_generator = head.contains("async def ") && (yields(own) || is_annotated());
     Some(target.with_body(if is_generator { WITHOUT_BODY_OF_GENERATOR } else { WITHOUT_BODY }))
-}
-
-/// Returns true if the body itself yields, not only a function or class in it.
-fn yields(body: &str) -> bool {
-    let (mut inner, mut is_quoted): (Option<usize>, bool) = (None, false);
-    body.lines().filter(|line| !line.trim().is_empty()).any(|line| {
-        let quotes = line.matches("\"\"\"").count() + line.matches("'''").count();
-        let was_quoted = is_quoted;
-        is_quoted ^= quotes % 2 == 1;
-        let (indent, code) = (line.len() - line.trim_start().len(), line.trim_start());
-        if was_quoted || quotes > 0 || inner.is_some_and(|outer| indent > outer) {
-            return false;
-        }
-        let begins = ["def ", "async def ", "class "].iter().any(|head| code.starts_with(head));
-        inner = begins.then_some(indent);
-        let is_statement = code.strip_prefix("yield").is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
-        !begins && (is_statement || code.contains("= yield") || code.contains("(yield"))
-    })
 }
 
 /// The names in the user's text outside of the function.
@@ -245,19 +227,5 @@ impl PythonRuns<'_> {
         };
         let job = programs::job(self.python, request.bytes(self.driver, &nonce), limits);
         Ok((at.run_in(copy, folder, &self.python.readable, &[], job)?, nonce))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::yields;
-
-    #[test]
-    fn a_yield_of_an_inner_function_makes_no_generator() {
-        assert!(yields("    for x in xs:\n        yield x\n") && yields("    return (yield)\n"));
-        assert!(!yields("    \"\"\"Must yield.\"\"\"\n    # yield\n    return 'yield'\n"));
-        let inner = "    async def inner():\n        yield 1\n";
-        assert!(!yields(&format!("{inner}    return [x async for x in inner()]\n")));
-        assert!(yields(&format!("{inner}    yield 2\n")));
     }
 }
