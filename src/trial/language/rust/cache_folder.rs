@@ -53,6 +53,10 @@ impl CacheFolder {
     pub fn open(cache: Option<&Path>, root: &Path, compiler: &str) -> io::Result<Self> {
         let name = format!("{:016x}", hash::of(format!("{}\n{compiler}", root.display()).as_bytes()));
         let (folder, scratch) = open_cache(cache, &name, "products")?;
+        // Each text of the project has its own.
+        for results in ["baselines", "examples"] {
+            files::sweep(&folder.join(results), |file| file);
+        }
         Ok(Self { folder, _scratch: scratch })
     }
 
@@ -250,6 +254,21 @@ mod tests {
             cache.keep(&binary, &about(&i.to_string()), &[]).unwrap();
         }
         assert_eq!(fs::read_dir(cache.folder.join("programs")).unwrap().count(), MOST_PROGRAMS);
+    }
+
+    #[test]
+    fn results_of_texts_that_nobody_tries_any_more_are_removed() {
+        let (folder, cache) = folder();
+        let now = std::time::SystemTime::now();
+        let day = Duration::from_secs(24 * 3600);
+        for (name, days) in [("baselines/old.json", 31), ("examples/old.json", 31), ("baselines/new.json", 1)] {
+            cache.write(name, &1);
+            let file = File::options().append(true).open(cache.folder.join(name)).unwrap();
+            file.set_modified(now - day * days).unwrap();
+        }
+        let cache = CacheFolder::open(Some(folder.path()), Path::new("/project"), "rustc 1").unwrap();
+        let read = ["baselines/old.json", "examples/old.json", "baselines/new.json"].map(|name| cache.read::<u8>(name));
+        assert_eq!(read, [None, None, Some(1)]);
     }
 
     #[test]
