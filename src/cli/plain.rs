@@ -100,7 +100,7 @@ impl Follower for Printer<'_> {
                 match reason {
                     FinishReason::Stop if self.job.has_tests() => {}
                     FinishReason::Stop => {
-                        let verdict = self.job.untested(*candidate, text, Limits::default());
+                        let verdict = self.job.untested(text, Limits::default());
                         self.candidate(*candidate, &framed(&verdict.news()));
                     }
                     FinishReason::Length => {

@@ -51,7 +51,7 @@ pub trait Task: Send + Sync {
         None
     }
     /// The verdict of a candidate that has no tests: it has marks, and may lack names.
-    fn untested(&self, _candidate: usize, _text: &str, _limits: Limits) -> Verdict {
+    fn untested(&self, _text: &str, _limits: Limits) -> Verdict {
         Verdict::no_tests()
     }
     /// The inputs that candidates are called on, with values from these bodies of theirs, or a sentence why they
@@ -64,7 +64,7 @@ pub trait Task: Send + Sync {
         Vec::new()
     }
     /// The program whose function is called, as a trial without tests.
-    fn called(&self, _candidate: usize, _text: &str, _limits: Limits) -> Option<Trial> {
+    fn called(&self, _text: &str, _limits: Limits) -> Option<Trial> {
         None
     }
     /// The function as it was, as a trial without tests, where candidates are to change it.
@@ -72,7 +72,7 @@ pub trait Task: Send + Sync {
         None
     }
     /// A sentence against a candidate that no test says, which becomes a mark of its verdict.
-    fn objection(&self, _candidate: usize, _text: &str) -> Option<String> {
+    fn objection(&self, _text: &str) -> Option<String> {
         None
     }
     /// Returns true if the token limit cut a candidate in the middle of the function.

@@ -71,21 +71,21 @@ impl Task for Job {
         more_inputs(target, Texts { tests: &tests, wish: self.wish() }, (known, bodies), inputs)
     }
 
-    fn called(&self, _candidate: usize, completion: &str, limits: Limits) -> Option<Trial> {
+    fn called(&self, completion: &str, limits: Limits) -> Option<Trial> {
         self.target().map(|_| self.trial_by(Tests::own_examples(), completion, limits))
     }
 
-    fn untested(&self, candidate: usize, completion: &str, limits: Limits) -> Verdict {
+    fn untested(&self, completion: &str, limits: Limits) -> Verdict {
         let is_called = self.language().is_some_and(are_called);
         let of = |trial| untested(&trial, self.lacking(completion).as_deref(), is_called);
-        self.called(candidate, completion, limits).map_or_else(Verdict::no_tests, of)
+        self.called(completion, limits).map_or_else(Verdict::no_tests, of)
     }
 
     fn before(&self, limits: Limits) -> Option<Trial> {
         Some(self.trial_by(Tests::own_examples(), &self.reference()?, limits))
     }
 
-    fn objection(&self, _candidate: usize, completion: &str) -> Option<String> {
+    fn objection(&self, completion: &str) -> Option<String> {
         let target = self.target().filter(|_| self.wish().is_some())?;
         target.is_as_before(completion).then(|| "it is the function as it was".to_owned())
     }

@@ -85,7 +85,7 @@ impl State {
         }
         let inputs: Arc<[Input]> = inputs[known..].into();
         let c = &self.candidates[candidate];
-        let Some(trial) = self.task.called(candidate, &c.text, self.limits) else { return };
+        let Some(trial) = self.task.called(&c.text, self.limits) else { return };
         let turn = Turn { problem: self.problem, mean_logprob: c.mean_logprob.unwrap_or(0.0), candidate };
         let cancel = Arc::new(AtomicBool::new(false));
         self.slots[candidate].calls = Some(cancel.clone());

@@ -377,7 +377,7 @@ impl State {
         let same = |(index, slot): &(usize, &Slot)| *index != candidate && slot.origin.is_none() && slot.key == key;
         let origin = self.slots.iter().enumerate().find(same).map(|(index, _)| index);
         (self.slots[candidate].key, self.slots[candidate].origin) = (key, origin);
-        self.slots[candidate].objection = self.task.objection(candidate, &self.candidates[candidate].text);
+        self.slots[candidate].objection = self.task.objection(&self.candidates[candidate].text);
         match origin {
             Some(of) => self.tell(Event::Duplicate { candidate, of }),
             None if self.untested => {}
@@ -395,7 +395,7 @@ impl State {
         let Some(c) = self.candidates.get_mut(candidate).filter(|c| c.finish.is_some()) else { return };
         let Some(trial) = self.task.trial(candidate, &c.text, self.limits) else {
             let objection = self.slots[candidate].objection.as_slice();
-            c.verdict = self.task.untested(candidate, &c.text, self.limits).with_marks(objection);
+            c.verdict = self.task.untested(&c.text, self.limits).with_marks(objection);
             self.slots[candidate].marked = c.verdict.is_marked();
             if !c.verdict.news().is_empty() {
                 let outcome = Ok(c.verdict.clone());
