@@ -22,16 +22,7 @@ const WITHOUT_BODY: &str = "return __import__('_reached').called()";
 /// The body of an asynchronous generator, which must not be a coroutine.
 const WITHOUT_BODY_OF_GENERATOR: &str = "__import__('_reached').called(); yield";
 
-#[derive(Clone, Copy, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Purpose {
-    /// The tests run without the candidate; calls of the function are recorded.
-    Baseline,
-    /// The tests run with the candidate.
-    Candidate,
-}
-
-#[derive(Clone, Serialize)]
+#[derive(Serialize)]
 struct Request<'a> {
     root: &'a Path,
     copy: &'a Path,
@@ -52,7 +43,8 @@ struct Request<'a> {
     own_names: &'a BTreeSet<String>,
     /// True if the folder was made for the file and its tests.
     lone: bool,
-    purpose: Purpose,
+    /// True to record which tests call the function, whose body tells it.
+    records_calls: bool,
     /// Names of files in which a project may say how its tests run.
     settings: &'a [&'a str],
     /// Number of failures that end the run; 0: never.
@@ -216,10 +208,7 @@ impl PythonRuns<'_> {
             own_names: &self.own_names,
             lone: project.lone.is_some(),
             // If nothing is left out, calls need not be recorded.
-            purpose: match of {
-                Of::Baseline(_) if self.is_without_body => Purpose::Baseline,
-                _ => Purpose::Candidate,
-            },
+            records_calls: matches!(of, Of::Baseline(_)) && self.is_without_body,
             settings: &settings,
             first: u8::from(asked.ends == Ends::FirstFailure),
             seconds: limits.wall.as_secs_f64() / 2.0,

@@ -79,7 +79,7 @@ def example_runner(run):
     return go
 
 
-def examples_in(run, module, names):
+def examples_in(run, module):
     """Runs the examples in the docstrings of a module."""
     import doctest
     go = example_runner(run)

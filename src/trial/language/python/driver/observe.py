@@ -297,7 +297,7 @@ class Stub:
             yield one
 
     def __await__(self):
-        return gone_on(self).__await__()
+        return a_coroutine(self).__await__()
 
     async def __aenter__(self):
         return self
@@ -352,10 +352,6 @@ for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "radd", "rsub", 
     def reckoned(self, other, name=name):
         return Stub("%s %s %s" % (self.said, name, form_of_argument(other)))
     setattr(Stub, "__%s__" % name, reckoned)
-
-
-async def gone_on(value):
-    return value
 
 
 def number_of(value):

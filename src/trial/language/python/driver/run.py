@@ -189,18 +189,18 @@ def main():
     path = run.path
     here = enter(request)
     # Programs that the tests start find it, too.
-    run.stand_in = StandIn(path) if request["purpose"] == "baseline" else None
+    run.stand_in = StandIn(path) if request["records_calls"] else None
     settings = list(settings_above(path, here, request["settings"]))
     write(record_fd, b"started\n")
     try:
-        run_all(run, request, parts, settings)
+        run_all(run, parts, settings)
     except BaseException as error:
         run.complain(path, error)
     run.report(parts)
 
 
-def run_all(run, request, parts, settings):
-    path = run.path
+def run_all(run, parts, settings):
+    request, path = run.request, run.path
     has_pytest = util.find_spec("pytest") is not None
     tests, why = None, None
     if request["source"] is None and not run.is_suite:
@@ -229,7 +229,7 @@ def run_all(run, request, parts, settings):
         return None
     if wants and has_pytest:
         import pytest
-        names = names_of(run, tests, request)
+        names = names_of(run, tests)
         return with_pytest(run, pytest, names, parts, settings)
     if request["source"] is not None:
         import doctest
@@ -239,25 +239,25 @@ def run_all(run, request, parts, settings):
         except BaseException as error:
             run.complain(path, error)
             return None
-        return run.look_again(parts, examples_in(run, module, {}))
+        return run.look_again(parts, examples_in(run, module))
     # Loaded before any code of the project, so that a part of it that is replaced later is noticed.
     import unittest
     if tests is None:
         return with_discovery(run, parts)
     parts.look()
-    names = names_of(run, tests, request)
+    names = names_of(run, tests)
     if names is None:
         return None
     all_tests, result = with_library(run, tests, names)
     return run.look_again(parts, again_with(all_tests, result))
 
 
-def names_of(run, tests, request):
+def names_of(run, tests):
     """The names that are given to the tests; `None` where the code cannot be loaded for them."""
     try:
-        return names_for(tests, request) if tests is not None else {}
+        return names_for(tests, run.request) if tests is not None else {}
     except Undefined as error:
         run.complaints.append(str(error))
     except BaseException as error:
-        run.complain(os.path.basename(request["file"]), error)
+        run.complain(os.path.basename(run.request["file"]), error)
     return None

@@ -156,7 +156,7 @@ def with_library(run, tests, names):
     later = selected(run, later)
     unittest.TestSuite(later).run(Result())
     if not run.tests and not run.complaints:
-        examples_in(run, module, vars(module))
+        examples_in(run, module)
     return all_tests + later, Result
 
 
