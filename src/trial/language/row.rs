@@ -38,7 +38,8 @@ pub struct LanguageRow {
     /// Compiler messages about imports that only the body uses: such an error is the body's.
     pub of_bodies: &'static [&'static str],
     /// True if it is known which tests call the function, by the run without the candidate or by further
-    /// ones.
+    /// ones. Where it is not, a test that failed is run with a body that raises as well: one that fails alike
+    /// and does not call it says nothing.
     pub counts_calls: bool,
     /// Makes the folder of a file without a project one that its tools accept.
     pub lay_out: fn(&Trial, &mut Layout),

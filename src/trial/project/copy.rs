@@ -1,8 +1,7 @@
 //! Copies of a project: one base, made once, and a light copy of it for every candidate.
 //!
 //! Files are shared by reflink if the disk supports it (writing to a clone does not change its original),
-//! else copied. Hard links are never used: a candidate would write to the user's file through them. Overlay
-//! mounts could replace [`Base::copy`] some day.
+//! else copied. Hard links are never used: a candidate would write to the user's file through them.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -89,8 +89,8 @@ impl Kind {
 /// Uses of one kind: patterns with ", " between them, each of words with spaces between them.
 ///
 /// A name or a mark. `name*` is a prefix. `'text'` is a string, `'*'` any string, `~text` a string that holds
-/// this. `^` comes first: not a member of something. `import:a` is an import of `a` or of a member of it. A
-/// single name that can only deceive is found in strings, too.
+/// this. `^` comes first: not a member of something. `import:a` is an import of `a` or of a member of it,
+/// `line:a` a line that begins with `a`. A single name that can only deceive is found in strings, too.
 pub type Uses = (Kind, &'static str);
 
 /// Finds uses in the words of a text, given its imports.
