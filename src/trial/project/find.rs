@@ -240,8 +240,7 @@ impl Search {
         let is_tests = |path: &Path| {
             (marks.about)(path).is_some() && Language::of_path(path).is_some_and(|of| of.is_kin(language))
         };
-        let files =
-            if is_lone { lone::tests_around(&root, language, &is_tests) } else { list(&root).ok()?.files }.into_iter();
+        let files = if is_lone { lone::tests_around(&root, &is_tests) } else { list(&root).ok()?.files }.into_iter();
         let files = files.filter(|path| Language::of_path(path).is_some_and(|other| other.is_kin(language)));
         let is_foreign = (marks.foreign)(&root, &own);
         let files = files.filter(|path| !is_foreign(path));

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use super::imports::imported;
 use super::packages;
+use crate::language::Language;
 
 /// Folders of installed packages by name: linked into a copy, never copied.
 const DEPENDENCIES: &[&str] = &["node_modules", "__pypackages__"];
@@ -111,8 +112,8 @@ fn is_of_tools(path: &Path) -> bool {
 
 /// Returns true if a file is source or a compiled module, by its name.
 pub(super) fn is_code(path: &Path) -> bool {
-    let endings = ["py", "pyi", "so", "pyd", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "node", "go", "rs"];
-    path.extension().and_then(OsStr::to_str).is_some_and(|ending| endings.contains(&ending))
+    let is_compiled = |ending| ["so", "pyd", "node"].contains(&ending);
+    Language::of_path(path).is_some() || path.extension().and_then(OsStr::to_str).is_some_and(is_compiled)
 }
 
 /// The files that git lists. `None` without git or a repository.
@@ -171,7 +172,7 @@ fn is_leftover(name: &str, path: &Path) -> bool {
 }
 
 /// Returns true if a folder, or the target of a link, holds installed packages.
-fn is_dependency(name: &str, path: &Path) -> bool {
+pub(super) fn is_dependency(name: &str, path: &Path) -> bool {
     (DEPENDENCIES.contains(&name) && path.is_dir()) || is_environment(path)
 }
 

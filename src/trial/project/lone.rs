@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::list::{is_code, is_environment};
+use super::list::{is_code, is_dependency};
 use super::settings::is_setting;
 use super::{Base, Project};
 use crate::hash;
@@ -179,7 +179,7 @@ fn beside_all(trial: &Trial, lone: &Lone, layout: &Layout, folder: Option<&Path>
     let mut all = Vec::new();
     for from in own.into_iter().chain(lone.folder.clone()).filter(|from| from.starts_with(folder)) {
         let inside = from.strip_prefix(folder).unwrap_or(Path::new("")).to_path_buf();
-        let files = beside(&from, trial.language, &texts, &|_| false);
+        let files = beside(&from, &texts, &|_| false);
         all.extend(files.into_iter().map(|path| (from.join(&path), inside.join(path))));
     }
     all.sort();
@@ -190,7 +190,7 @@ fn beside_all(trial: &Trial, lone: &Lone, layout: &Layout, folder: Option<&Path>
 /// The files beside a file without a project that it may need, relative to the folder: code, settings of
 /// runners, and data files that the texts name. Hidden files, environments and large files are left out.
 /// `is_tests` tells the tests files for whose sake a folder counts, whatever its name.
-pub fn beside(folder: &Path, language: Language, texts: &[&str], is_tests: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
+fn beside(folder: &Path, texts: &[&str], is_tests: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     let (mut found, mut bytes, mut seen) = (Vec::new(), 0, HashSet::new());
     let mut folders = VecDeque::from([PathBuf::new()]);
     let is_named = |name: &str| texts.iter().any(|text| has_word(text, name));
@@ -207,15 +207,13 @@ pub fn beside(folder: &Path, language: Language, texts: &[&str], is_tests: &dyn 
                 let has_tests =
                     || fs::read_dir(entry.path()).into_iter().flatten().flatten().any(|e| is_tests(&e.path()));
                 let is_wanted = is_package || TESTS.contains(&name) || is_named(name) || has_tests();
-                let is_own =
-                    path.components().count() < DEEPEST && !is_environment(&entry.path()) && name != "node_modules";
+                let is_own = path.components().count() < DEEPEST && !is_dependency(name, &entry.path());
                 if is_wanted && is_own && seen.insert(path.clone()) {
                     folders.push_back(path);
                 }
                 continue;
             }
-            let is_kin = Language::of_path(&path).is_some_and(|other| other.is_kin(language));
-            let is_wanted = is_kin || is_code(&path) || is_setting(&path) || is_named(name);
+            let is_wanted = is_code(&path) || is_setting(&path) || is_named(name);
             if !meta.is_file() || !is_wanted || meta.len() > LARGEST || bytes + meta.len() > MOST_BYTES {
                 continue;
             }
@@ -231,13 +229,13 @@ pub fn beside(folder: &Path, language: Language, texts: &[&str], is_tests: &dyn 
 
 /// The tests files for a file without a project: those in its folder and below, and those in a folder of
 /// tests beside its folder. Relative to its folder.
-pub fn tests_around(folder: &Path, language: Language, is_tests: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
-    let mut found = beside(folder, language, &[], is_tests);
+pub fn tests_around(folder: &Path, is_tests: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let mut found = beside(folder, &[], is_tests);
     let home = std::env::home_dir();
     let above = folder.parent().filter(|above| is_own_folder(above, home.as_deref()));
     for name in TESTS.iter().filter(|name| above.is_some_and(|above| above.join(name).is_dir())) {
         let other = Path::new("..").join(name);
-        found.extend(beside(&folder.join(&other), language, &[], is_tests).into_iter().map(|path| other.join(path)));
+        found.extend(beside(&folder.join(&other), &[], is_tests).into_iter().map(|path| other.join(path)));
     }
     found
 }
@@ -257,9 +255,11 @@ mod tests {
     fn tests_of_a_file_on_its_own_lie_in_folders_of_any_name() {
         let folder = tempfile::tempdir().unwrap();
         let files = ["src/a.py", "src/specs/test_a.py", "src/other/b.py", "tests/test_b.py", "elsewhere/test_c.py"];
-        crate::files::write_all(folder.path(), files.map(|path| (path, "")));
+        let installed = ["src/node_modules/test_d.py", "src/__pypackages__/test_e.py", "src/env/test_f.py"];
+        let all = files.into_iter().chain(installed).chain(["src/env/pyvenv.cfg"]);
+        crate::files::write_all(folder.path(), all.map(|path| (path, "")));
         let is_tests = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("test_"));
-        let mut found = tests_around(&folder.path().join("src"), Language::Python, &is_tests);
+        let mut found = tests_around(&folder.path().join("src"), &is_tests);
         found.sort();
         assert_eq!(found, ["../tests/test_b.py", "a.py", "specs/test_a.py"].map(PathBuf::from));
     }
