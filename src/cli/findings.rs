@@ -59,7 +59,7 @@ impl Findings {
             found.map(|(program, why)| format!("{} ({why})", program.display()))
         });
         let place = |in_project| if in_project { "in a copy of the project" } else { "in a folder made for them" };
-        let place = job.tests.as_ref().map(|tests| place(tests.first().are_in_project()));
+        let place = job.tests.as_ref().map(|tests| place(tests.are_in_project()));
         let what = format!("running the tests of {} as it is, and without it", target.name);
         let trial = job.trial(0, "", settings.limits).filter(|_| runner.may_run()).map(|trial| {
             let trial = Trial { program: target.text, ..trial };

@@ -55,7 +55,7 @@ impl Task for Job {
     }
 
     fn preparation(&self, limits: Limits) -> Option<Trial> {
-        let target = self.target().filter(|_| self.tests.as_ref().is_some_and(Tests::is_of_project))?;
+        let target = self.target().filter(|_| self.tests.as_ref().is_some_and(Tests::are_in_project))?;
         Some(Trial { program: target.text.clone(), ..self.trial(0, "", limits)? })
     }
 

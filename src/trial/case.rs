@@ -131,11 +131,10 @@ impl Tests {
         matches!(self, Tests::Project(project) if project.is_suite())
     }
 
-    /// Returns true if some of them run in a copy of the project.
+    /// Returns true if some of the tests that are tried first run in a copy of the project.
     pub fn are_in_project(&self) -> bool {
-        match self {
+        match self.first() {
             Tests::Several(all) => all.iter().any(Self::are_in_project),
-            Tests::FirstOf(all) => all.iter().any(|(tests, _)| tests.are_in_project()),
             tests => matches!(tests, Tests::Project(_)),
         }
     }
@@ -151,16 +150,6 @@ impl Tests {
         let lone = || PathBuf::from(format!("candidate.{ending}"));
         let command = Command { words: alone(command)?, file: file.map_or_else(lone, Path::to_path_buf), line };
         Ok(Tests::Command { command, project: file.and_then(|file| Project::around(file, None)) })
-    }
-
-    /// Returns true if the first of these tests are run in a copy of a project.
-    pub fn is_of_project(&self) -> bool {
-        match self {
-            Tests::Project(_) => true,
-            Tests::Several(all) => all.first().is_some_and(Self::is_of_project),
-            Tests::FirstOf(all) => all.first().is_some_and(|(tests, _)| tests.is_of_project()),
-            Tests::Lone(_) | Tests::Command { .. } => false,
-        }
     }
 
     /// The examples in the documentation of a program without a place on disk.
@@ -237,5 +226,24 @@ impl Trial {
     /// Last name of the function under test.
     pub(super) fn function(&self) -> Option<&str> {
         self.entry_point.as_deref()?.rsplit(['.', ':']).next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial::project::sample;
+
+    #[test]
+    fn tests_that_are_tried_first_say_where_they_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let (project, lone) = (Tests::Project(sample(folder.path())), Tests::text("test_a.py", ""));
+        let first_of = |first: &Tests, second: &Tests| {
+            Tests::FirstOf(vec![(first.clone(), String::new()), (second.clone(), String::new())])
+        };
+        assert!(project.are_in_project() && Tests::Several(vec![lone.clone(), project.clone()]).are_in_project());
+        assert!(first_of(&project, &lone).are_in_project() && !first_of(&lone, &project).are_in_project());
+        let command = Tests::of_command("true", Language::Python, None, None).unwrap();
+        assert!(!lone.are_in_project() && !command.are_in_project());
     }
 }
