@@ -30,6 +30,7 @@ struct Facts {
     indent: &'static str,
     checks: &'static [&'static str],
     shares_folders: bool,
+    is_observed: bool,
 }
 
 const PYTHON: Facts = Facts {
@@ -41,6 +42,7 @@ const PYTHON: Facts = Facts {
     indent: "    ",
     checks: &["assert", "raise"],
     shares_folders: false,
+    is_observed: true,
 };
 
 const JAVASCRIPT: Facts = Facts {
@@ -52,6 +54,7 @@ const JAVASCRIPT: Facts = Facts {
     indent: "    ",
     checks: &["assert", "expect(", "throw ", "throws("],
     shares_folders: false,
+    is_observed: true,
 };
 
 const TYPESCRIPT: Facts = Facts {
@@ -71,6 +74,7 @@ const RUST: Facts = Facts {
     indent: "    ",
     checks: &["assert", "panic!", "unwrap()"],
     shares_folders: false,
+    is_observed: false,
 };
 
 const GO: Facts = Facts {
@@ -82,6 +86,7 @@ const GO: Facts = Facts {
     indent: "\t",
     checks: &["assert", "require.", "t.Error", "t.Fatal", "t.Fail", "panic("],
     shares_folders: true,
+    is_observed: false,
 };
 
 impl Language {
@@ -132,6 +137,11 @@ impl Language {
     /// True if the files of a folder see each other without imports.
     pub fn shares_folders(self) -> bool {
         self.facts().shares_folders
+    }
+
+    /// True if trials call functions on inputs, and tell what they do.
+    pub fn is_observed(self) -> bool {
+        self.facts().is_observed
     }
 
     /// True if files of one language may import and test those of the other.

@@ -39,7 +39,7 @@ const MOST_MORE: usize = 16;
 
 /// Returns true for languages whose candidates are called.
 pub fn are_called(language: Language) -> bool {
-    language == Language::Python || language.is_kin(Language::JavaScript)
+    language.is_observed()
 }
 
 /// Texts about a function, beside its file.
