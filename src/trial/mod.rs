@@ -364,18 +364,28 @@ impl Runner {
             }
             others => (passed, others),
         };
-        let suite = others.iter().find(|(tests, _)| tests.is_suite());
-        let others = suite.map_or(others, std::slice::from_ref);
-        let (begun, mut taken, mut passed) = (Instant::now(), Duration::ZERO, passed);
-        for (tests, label) in others {
+        // Each file alone is tried where all of them take too long.
+        let (suites, files): (Vec<_>, Vec<_>) = others.iter().partition(|(tests, _)| tests.is_suite());
+        let (begun, mut taken, mut passed, mut unheard) = (Instant::now(), Duration::ZERO, passed, Vec::new());
+        for (tests, label) in suites.first().into_iter().chain(&files) {
+            if !tests.is_suite() && !suites.is_empty() && unheard.is_empty() {
+                break;
+            }
             // Runs without the candidate are made once, and count only where they take very long.
             let is_late = taken > trial.limits.wall || begun.elapsed() > trial.limits.wall * PATIENCE_WITH_GROUPS;
-            if at.is_cancelled() || is_late {
+            if at.is_cancelled() {
+                break;
+            }
+            if is_late {
+                unheard.push("further ones were not tried: the time was up".to_owned());
                 break;
             }
             let trial = Trial { tests: tests.clone(), ..trial.clone() };
             // Tests that cannot be run, or take too long without the candidate, too, leave the pass as it is.
             let verdict = self.compared(at, &trial, true, false);
+            if let Err(TrialError::Limit(hit)) = &verdict {
+                unheard.push(format!("{label} say nothing, as they take too long without the candidate, too: {hit}"));
+            }
             if matches!(verdict, Err(TrialError::Tests(_))) {
                 passed = passed.despite(not_run(&trial, tests, &verdict).as_slice());
             }
@@ -395,7 +405,7 @@ impl Runner {
                 return verdict.of_other_tests(label);
             }
         }
-        passed
+        passed.without_tests(&unheard)
     }
 
     /// The verdict of tests, compared with their baseline. Of several tests that were found, those that

@@ -409,7 +409,7 @@ fn candidates_that_do_the_same_agree() {
         Witness { members: vec![candidate], votes: 1, observed }
     };
     let witnesses: Vec<Witness> = (0..bodies.len()).map(witness).collect();
-    let standings = tally(&witnesses, inputs.len());
+    let standings = tally(&witnesses, &inputs);
     let best = (0..bodies.len()).max_by_key(|&candidate| standings[candidate].order()).unwrap();
     assert!([0, 2].contains(&best), "{standings:?}");
     assert_eq!(standings.iter().map(|standing| standing.right).collect::<Vec<_>>(), [1, 1, 1, 0]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bass_tui::language::Language;
 use bass_tui::sandbox::Limits;
-use bass_tui::trial::{Runner, Status, Tests, Trial, TrialError, Verdict};
+use bass_tui::trial::{Project, Runner, Status, Tests, Trial, TrialError, Verdict};
 
 use crate::place::{Place, trial};
 use crate::runner::runner;
@@ -97,6 +97,39 @@ fn further_tests_that_give_no_result_are_a_mark_of_a_pass() {
         "{marks}"
     );
     assert_eq!(with("  done()\n  return 1\n"), "");
+}
+
+/// All tests of the project take too long: the verdict says so, and each file of the function is tried alone.
+#[test]
+fn all_tests_that_take_too_long_hide_none_that_fails() {
+    let near = "from answer import answer\n\n\ndef test_one():\n    assert answer(1) == 2\n";
+    let far = "from answer import answer\n\n\ndef test_zero():\n    assert answer(0) == 1\n";
+    let slow = "import time\n\n\ndef test_slow():\n    time.sleep(60)\n";
+    let files = [
+        ("pyproject.toml", ""),
+        ("answer.py", "def answer(x):\n    pass\n"),
+        ("tests/test_answer.py", near),
+        ("tests/test_far.py", far),
+        ("tests/test_a_slow.py", slow),
+    ];
+    let place = Place::new(&files);
+    let Some(runner) = runner(Language::Python) else { return };
+    let at = (Language::Python, "answer.py", "tests/test_answer.py");
+    let group = |tests: &str| {
+        let project = Project::around(&place.path().join("answer.py"), Some(&place.path().join(tests))).unwrap();
+        (Tests::Project(project), tests.to_owned())
+    };
+    let with = |groups: &[&str], body: &str| {
+        let tests = Tests::FirstOf(groups.iter().map(|tests| group(tests)).collect());
+        let program = format!("def answer(x):\n    return {body}\n");
+        let verdict = judged_by(&runner, &place, at, tests, &program).unwrap();
+        (verdict.status, verdict.words())
+    };
+    let (status, words) = with(&["tests/test_answer.py", "tests"], "2");
+    assert!(status == Status::Passed && words.contains("tests say nothing, as they take too long"), "{words}");
+    let all = ["tests/test_answer.py", "tests/test_far.py", "tests"];
+    assert_eq!(with(&all, "2").0, Status::Failed);
+    assert_eq!(with(&all, "x + 1").0, Status::Passed);
 }
 
 #[test]
