@@ -94,6 +94,12 @@ impl Base {
         for path in &self.list.empty {
             fs::create_dir_all(folder.path().join(path)).map_err(failed)?;
         }
+        // Tests may look for a folder that nobody may read. The inner ones first, while the others are open.
+        for path in self.list.empty.iter().rev() {
+            if let Ok(meta) = fs::symlink_metadata(self.root.join(path)) {
+                fs::set_permissions(folder.path().join(path), meta.permissions()).map_err(failed)?;
+            }
+        }
         for path in &self.list.dependencies {
             packages::put(&self.root, folder.path(), path).map_err(failed)?;
         }
@@ -237,6 +243,21 @@ mod tests {
         assert!(base.is_current());
         fs::write(root.join("src/a.py"), "newer").unwrap();
         assert!(!base.is_current());
+    }
+
+    #[test]
+    fn a_closed_folder_is_closed_in_the_copy() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let project = super::super::sample(&folder.path().join("project"));
+        let mode = |root: &Path| fs::metadata(root.join("data/closed")).unwrap().permissions().mode() & 0o777;
+        fs::create_dir_all(project.root.join("data/closed")).unwrap();
+        fs::set_permissions(project.root.join("data/closed"), fs::Permissions::from_mode(0)).unwrap();
+        let copy = Base::new(&project.root).unwrap().copy(&project, None).unwrap();
+        assert_eq!([mode(&project.root), mode(copy.path())], [0, 0]);
+        let path = copy.path().to_path_buf();
+        drop(copy);
+        assert!(!path.exists());
     }
 
     #[test]
