@@ -375,6 +375,28 @@ fn what_keeps_jest_from_loading_the_tests_is_said() {
     assert!(verdict.status != Status::Passed && verdict.message.contains("no native part"), "{verdict:?}");
 }
 
+/// Jest puts the error below a page of advice.
+#[test]
+fn a_candidate_that_jest_cannot_read_gets_its_syntax_error_with_the_line() {
+    let Some(runner) = node() else { return };
+    if !has("jest", &["--version"], "jest") {
+        return;
+    }
+    for (settings, expected) in [
+        ("{}", "SyntaxError: src/f.js: Unexpected token (3:12)"),
+        ("{\"transform\":{}}", "SyntaxError: Unexpected token ';' (src/f.js:3)"),
+    ] {
+        let manifest = format!("{{\"scripts\":{{\"test\":\"jest\"}},\"jest\":{settings}}}");
+        let place = Place::new(&[
+            ("package.json", &*manifest),
+            ("src/f.js", "exports.f = f;\nfunction f(x) {\n  return 0;\n}\n"),
+            ("test/f.test.js", "const { f } = require('../src/f.js');\ntest('f', () => expect(f(3)).toBe(6));\n"),
+        ]);
+        let verdict = judge(&runner, &place, "exports.f = f;\nfunction f(x) {\n  return x +;\n}\n");
+        assert_eq!((verdict.status, verdict.message.as_str()), (Status::Error, expected));
+    }
+}
+
 /// Stands in for a package that makes node read TypeScript: it knows one type.
 const LOADER: &str = "const { readFileSync } = require('node:fs');\nrequire.extensions['.ts'] = (module, file) => \
     module._compile(readFileSync(file, 'utf8').replaceAll(': number', ''), file);\n";

@@ -8,6 +8,19 @@ if (report !== null && report.add !== undefined) {
   const failed = { __proto__: null };
   let own = '';
 
+  // The error of a file that does not parse, with its place. Jest puts it below its advice, node and swc put
+  // the place elsewhere.
+  const reason = (said) => {
+    const plain = ('' + said).replace(/\u001b\[[0-9;]*m/g, '').replace(/^\s*● Test suite failed to run\s*/, '');
+    const [, own = plain] = /\n\s*Details:\s*\n([^]*)/.exec(plain) ?? [];
+    const [, babel] = /^\s*(SyntaxError: .*\(\d+:\d+\))\s*\n/.exec(own) ?? [];
+    if (babel !== undefined) return babel;
+    const [, place, error] = /^\s*(\/.*:\d+)\n[^]*?\n\s*(SyntaxError: .*)/.exec(own) ?? [];
+    if (error !== undefined) return `${error} (${place})`;
+    const [, swc, at] = /^\s*[x×] (.*)\n\s*[,╭][-─]\[(.*?:\d+)/.exec(own) ?? [];
+    return swc === undefined ? own : `SyntaxError: ${swc} (${at})`;
+  };
+
   const nameOf = ({ name, parent }) => (parent?.parent === undefined ? name : `${nameOf(parent)} > ${name}`);
   const note = ({ name, test, fn }) => {
     watch.look();
@@ -54,11 +67,11 @@ if (report !== null && report.add !== undefined) {
     onRunComplete(_, results) {
       // An error before any file was loaded, such as that of a transformer.
       const whole = results.runExecError;
-      if (whole) report.complain(whole.message ?? whole.stack ?? whole);
+      if (whole) report.complain(reason(whole.message ?? whole.stack ?? whole));
       for (const file of results.testResults) {
         // An error of the tests file while it was loaded.
         const said = file.failureMessage || file.testExecError?.message || file.testExecError?.stack;
-        if (file.testResults.length === 0 && said) report.complain(said);
+        if (file.testResults.length === 0 && said) report.complain(reason(said));
         for (const test of file.testResults) {
           const name = [...test.ancestorTitles, test.title].join(' > ');
           const [message = ''] = test.failureMessages ?? [];
