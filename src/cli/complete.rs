@@ -13,7 +13,7 @@ use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::memory::advice;
 use super::output::{print, print_json, say};
 use super::progress::Progress;
-use super::report::table;
+use super::report::{no_pass, table};
 use super::session::{Session, check_tests, consent, on_interrupt};
 use super::tui::print_code;
 use crate::agreement::Agreement;
@@ -294,7 +294,7 @@ fn none_picked(job: &Job, report: &Report, spared: Option<&Path>) -> String {
             "say it in other words; -n and --rounds write more of them",
         ),
         Some(why) if is_around => (why, "mend the file, then try again"),
-        _ if is_tested && report.candidates.iter().any(ran) => ("no candidate passed".to_owned(), more),
+        _ if is_tested && report.candidates.iter().any(ran) => no_pass(report, more),
         Some(why) if !is_tested => (why, more),
         _ if report.candidates.iter().all(|c| c.text.trim().is_empty()) => ("each candidate is empty".to_owned(), more),
         _ if is_tested && report.candidates.iter().any(is_whole) => (

@@ -176,6 +176,22 @@ fn changed(agreement: &Agreement, picked: usize) -> String {
     format!("{} changes {count} of {of}: {call} gave {before}, and gives {now}\n", label(picked))
 }
 
+/// That no candidate passed, and what may help: more of them, unless the time ran out in one way for all.
+pub fn no_pass(report: &Report, more: &'static str) -> (String, &'static str) {
+    let out_of_time = |verdict: &Verdict| {
+        let said = verdict.without_remark(&verdict.message);
+        (verdict.status == Status::Timeout).then_some(said)
+    };
+    let mut ends = report.candidates.iter().map(|candidate| out_of_time(&candidate.verdict));
+    match ends.next().flatten() {
+        Some(first) if ends.all(|other| other.as_ref() == Some(&first)) => (
+            format!("no candidate passed (each: {})", clean_line(&first, 200)),
+            "look at what does not end, or give it more time with --timeout; -n and --rounds write more of them",
+        ),
+        _ => ("no candidate passed".to_owned(), more),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,6 +231,27 @@ mod tests {
         assert!(
             tested[0].ends_with("  PASS (same as A)") && tested[1].ends_with("  NOT RUN: the tests hold no checks")
         );
+    }
+
+    #[test]
+    fn where_all_run_out_of_time_in_one_test_more_candidates_are_not_all_that_may_help() {
+        let mut report = Report {
+            info: SourceInfo::default(),
+            seed: 0,
+            candidates: (0..2).map(Candidate::new).collect(),
+            summary: Summary::default(),
+            picked: None,
+            agreement: None,
+        };
+        for c in &mut report.candidates {
+            let hang = Verdict::not_run("no result after 10 s: test_slow did not end");
+            c.verdict = Verdict { status: Status::Timeout, ..hang };
+        }
+        let (why, help) = no_pass(&report, "more");
+        assert_eq!(why, "no candidate passed (each: no result after 10 s: test_slow did not end)");
+        assert!(help.contains("--timeout"), "{help}");
+        report.candidates[1].verdict.status = Status::Failed;
+        assert_eq!(no_pass(&report, "more"), ("no candidate passed".to_owned(), "more"));
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
         assurance: Box::new(Assurance {
             runner: clean_line(&evidence.runner, 80),
             marks: Vec::new(),
-            checks: checks(report),
+            checks: checks(evidence, status),
             left_out: left_out.clone(),
         }),
         failed,
@@ -59,11 +59,13 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
     Ok(Verdict { is_unnoticed: is_silent && !verdict.is_of_machine(|_| true), ..verdict })
 }
 
-/// Each test of a report that ran, by name.
-fn checks(report: &Report) -> Vec<(String, bool)> {
-    let Report::Tests { tests, .. } = report else { return Vec::new() };
+/// Each test of a report that ran, by name, and the one that the time was over in.
+fn checks(evidence: &Evidence, status: Status) -> Vec<(String, bool)> {
+    let tests = if let Report::Tests { tests, .. } = &evidence.report { &tests[..] } else { &[] };
     let ran = tests.iter().filter(|test| test.outcome != Outcome::Skipped).take(MOST_CHECKS);
-    ran.map(|test| (clean_line(&test.name, COLUMNS), test.outcome == Outcome::Passed)).collect()
+    let ran = ran.map(|test| (&test.name, test.outcome == Outcome::Passed));
+    let running = evidence.running.iter().filter(|_| status == Status::Timeout).map(|name| (name, false));
+    ran.chain(running).map(|(name, passed)| (clean_line(name, COLUMNS), passed)).collect()
 }
 
 fn did_not_come_up(run: &Run) -> TrialError {
@@ -74,10 +76,16 @@ fn did_not_come_up(run: &Run) -> TrialError {
 /// The end of the process is judged first, then the report.
 fn of_process(evidence: &Evidence, limits: &Limits) -> (Status, String) {
     match limit(evidence.run.ended, limits) {
+        Some((Status::Timeout, said)) => (Status::Timeout, said + &unended(evidence.running.as_deref())),
         Some(hit) => hit,
         None if evidence.run.ended == Ended::Cancelled => (Status::Killed, "cancelled".to_owned()),
         None => of_report(evidence),
     }
+}
+
+/// The test that ran when the time was over, as the end of a sentence.
+pub fn unended(running: Option<&str>) -> String {
+    running.map_or_else(String::new, |name| format!(": {} did not end", clean_line(name, COLUMNS)))
 }
 
 /// The verdict of a process that was ended by a limit.
@@ -395,6 +403,18 @@ mod tests {
             let names = code.lines().filter(|line| line.contains("Status::Passed") || line.contains("Status::*"));
             assert_eq!(names.collect::<Vec<_>>(), Vec::<&str>::new(), "{}: only `decide` makes a pass", path.display());
         }
+    }
+
+    #[test]
+    fn the_test_that_does_not_end_is_named() {
+        let begun = "began \"a\"\nbegan \"b\"\n";
+        let verdict = decided(&evidence(run(Ended::WallLimit, begun)));
+        assert_eq!(verdict.status, Status::Timeout);
+        assert!(verdict.message.ends_with(" s: b did not end"), "{}", verdict.message);
+        assert_eq!(verdict.assurance.checks, [("b".to_owned(), false)]);
+        let ended = decided(&evidence(run(Ended::Exited(3), begun)));
+        assert_eq!((ended.status, ended.assurance.checks.len()), (Status::Killed, 0), "{}", ended.message);
+        assert!(decided(&evidence(run(Ended::WallLimit, ""))).message.ends_with(" s"));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::sandbox::Run;
+use crate::trial::judge::record::running;
 
 /// Everything known about a trial.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub struct Evidence {
     pub complaint: Option<String>,
     /// The tests that the process was to run. Those without a report were cut off.
     pub asked: Vec<String>,
+    /// The test that began last and did not end, if that is known.
+    pub running: Option<String>,
     /// Tests that must pass.
     pub wanted: Vec<String>,
     /// Flaky tests, which say nothing about a candidate.
@@ -62,6 +65,7 @@ impl Evidence {
         let (asked, wanted, flaky, runner, left_out) = Default::default();
         let (failure, missing, complaint, changed) = Default::default();
         let (unfinished, is_unrelated, is_own, noticed) = Default::default();
+        let running = running(&run.record);
         Self {
             run,
             report,
@@ -70,6 +74,7 @@ impl Evidence {
             runner,
             complaint,
             asked,
+            running,
             wanted,
             flaky,
             unfinished,

@@ -36,9 +36,31 @@ pub struct Names {
     pub changed: Vec<String>,
 }
 
+/// Begins a line before the report, with the name of a test that begins. It stands for no outcome, whoever
+/// wrote it.
+const BEGAN: &[u8] = b"began ";
+
 /// The report of a run by name, if there is exactly one and it belongs to this run.
 pub fn named(bytes: &[u8], nonce: &str) -> Result<Names, Report> {
-    one_line::<Names>(bytes).filter(|names| names.nonce == nonce).ok_or_else(|| unread(bytes))
+    let (_, rest) = begun(bytes);
+    one_line::<Names>(rest).filter(|names| names.nonce == nonce).ok_or_else(|| unread(rest))
+}
+
+/// The test that began last, if no report came after it.
+pub fn running(bytes: &[u8]) -> Option<String> {
+    let (last, rest) = begun(bytes);
+    serde_json::from_slice(last?).ok().filter(|_| rest.is_empty())
+}
+
+/// The name in the last line of a test that begins, and the bytes below these lines.
+fn begun(bytes: &[u8]) -> (Option<&[u8]>, &[u8]) {
+    let (mut last, mut rest) = (None, bytes);
+    while let Some(line) = rest.strip_prefix(BEGAN)
+        && let Some(end) = line.iter().position(|byte| *byte == b'\n')
+    {
+        (last, rest) = (Some(&line[..end]), &line[end + 1..]);
+    }
+    (last, rest)
 }
 
 fn unread(bytes: &[u8]) -> Report {
@@ -63,5 +85,18 @@ mod tests {
         assert_eq!((named(&line.repeat(2), "n"), named(b"", "n")), (Err(Report::Forged), Err(Report::Missing)));
         let odd = b"{\"nonce\":\"n\",\"tests\":[[\"a\",\"odd\",\"\"]],\"complaint\":\"\"}\n";
         assert_eq!(named(odd, "n"), Err(Report::Forged));
+    }
+
+    #[test]
+    fn the_test_that_began_last_is_known_and_says_nothing_of_the_report() {
+        let (begun, line) = ("began \"a\"\nbegan \"b\"\n", "{\"nonce\":\"n\",\"tests\":[],\"complaint\":\"\"}\n");
+        assert_eq!(running(begun.as_bytes()).as_deref(), Some("b"));
+        assert_eq!(named(begun.as_bytes(), "n"), Err(Report::Missing));
+        assert!(named(format!("{begun}{line}").as_bytes(), "n").is_ok());
+        assert_eq!(named(format!("{line}{begun}").as_bytes(), "n"), Err(Report::Forged));
+        assert_eq!(
+            [running(b""), running(b"began x\n"), running(format!("{begun}{line}").as_bytes())],
+            [None, None, None]
+        );
     }
 }

@@ -13,10 +13,10 @@ use crate::code::{FunctionName, Place, Target, function_names, names, unfinished
 use crate::hash;
 use crate::language::Language;
 use crate::sandbox::{Ended, Limits, Run, without_folders};
-use crate::trial::decide::{limit, raised_by};
+use crate::trial::decide::{limit, raised_by, unended};
 use crate::trial::error::TrialError;
 use crate::trial::evidence::{Evidence, Noticed, Outcome, Report, Reporter, TestEnd};
-use crate::trial::judge::record::{Names, named};
+use crate::trial::judge::record::{Names, named, running};
 
 /// Time limit factor for a baseline. The candidate then gets three times the baseline's time.
 pub const PATIENCE: u32 = 12;
@@ -159,6 +159,7 @@ pub fn hit_without(run: &Run, long: &Limits) -> Option<String> {
     let tenths = u64::try_from(run.elapsed.as_millis() / 100).unwrap_or(u64::MAX);
     let taken = Limits { wall: Duration::from_millis(tenths.saturating_mul(100)).min(long.wall), ..*long };
     let (_, hit) = limit(run.ended, &taken)?;
+    let hit = hit + &unended(running(&run.record).filter(|_| run.ended == Ended::WallLimit).as_deref());
     let flag = raised_by(run.ended).map(|flag| format!("; raise it with {flag}"));
     Some(hit + &flag.unwrap_or_default())
 }
@@ -550,7 +551,7 @@ mod tests {
         let (runs, cancel) = (AtomicUsize::new(0), AtomicBool::new(false));
         let once = |_: Of, _: RunRequest, limits: Limits| {
             runs.fetch_add(1, Ordering::Relaxed);
-            let (record, output, elapsed) = (Vec::new(), String::new(), limits.wall);
+            let (record, output, elapsed) = (b"began \"t\"\n".to_vec(), String::new(), limits.wall);
             Ok((Run { ended: Ended::WallLimit, has_started: true, record, output, elapsed }, String::new()))
         };
         let hit = |projects: &Projects, project: &Project, seconds: u64| {
@@ -561,7 +562,7 @@ mod tests {
                 Bounds { limits, patience, cache: Some(&cache), prepares: false, confirms: false, cancel: &cancel };
             let programs = Programs { without: Some("without"), probes: None, candidate: "x = 2\n", own: None };
             let error = evidence(projects, project, programs, bounds, once).unwrap_err();
-            let hit = format!("no result after {} s", seconds * u64::from(factor));
+            let hit = format!("no result after {} s: t did not end", seconds * u64::from(factor));
             assert!(error.to_string().contains(&hit), "{error}");
             runs.load(Ordering::Relaxed)
         };

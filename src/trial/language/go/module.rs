@@ -249,7 +249,8 @@ pub fn evidence(run: Run, told: Option<Told>, names: Vec<String>) -> Evidence {
     };
     let tests = with_messages(&told.tests, &run.output);
     let report = Report::Tests { by: Reporter::Guard, tests, is_whole: true };
-    Evidence { failure, asked: names, ..Evidence::of(run, report) }
+    let running = told.last_begun().map(str::to_owned);
+    Evidence { failure, running, asked: names, ..Evidence::of(run, report) }
 }
 
 #[cfg(test)]

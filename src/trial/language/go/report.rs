@@ -37,6 +37,11 @@ impl Told {
     pub fn running<'t>(&'t self, names: &'t [String]) -> Option<&'t String> {
         self.begun.iter().chain(names).find(|name| !self.has_ended(name))
     }
+
+    /// The test or part of one that began last of those that did not end.
+    pub fn last_begun(&self) -> Option<&str> {
+        self.begun.iter().rfind(|name| !self.has_ended(name)).map(String::as_str)
+    }
 }
 
 /// The report of a run. `None` if anything else was written to the pipe.
@@ -115,7 +120,7 @@ mod tests {
     #[test]
     fn a_report_has_the_nonce_in_every_line_and_each_test_once() {
         let report = read(b"n\tbegan\tA\nn\tended\tpassed\tA/x\tfailed\tA\nn\tbegan\tB\n", "n").unwrap();
-        assert_eq!(report.begun, ["A", "B"]);
+        assert_eq!((&report.begun[..], report.last_begun()), (&["A".to_owned(), "B".to_owned()][..], Some("B")));
         let outcomes: Vec<_> = report.tests.iter().map(|test| (test.name.as_str(), test.outcome)).collect();
         assert_eq!(outcomes, [("A/x", Outcome::Passed), ("A", Outcome::Failed)]);
         assert_eq!(read(b"", "n").unwrap().begun.len(), 0);

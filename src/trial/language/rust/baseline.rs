@@ -372,10 +372,11 @@ impl Baseline {
             )
         };
         let failure = has_panicked(&run).then(why);
+        let running = libtest::running(&run.output).map(str::to_owned);
         let run = Run { output: libtest::shown(&run.output, secret), ..run };
         let (asked, wanted, left_out) = (self.wanted.clone(), self.wanted.clone(), self.left_out.clone());
         let noticed = Noticed::if_seen(self.notices, Noticed::Raising);
-        Evidence { failure, asked, wanted, noticed, left_out, ..Evidence::of(run, report) }
+        Evidence { failure, asked, running, wanted, noticed, left_out, ..Evidence::of(run, report) }
     }
 }
 

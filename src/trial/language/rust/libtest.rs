@@ -33,6 +33,11 @@ pub fn listed(output: &str) -> Option<Vec<String>> {
     output.lines().any(|line| line.starts_with(&count)).then_some(names)
 }
 
+/// The test that ran when the program was ended: the last line has no outcome.
+pub fn running(output: &str) -> Option<&str> {
+    output.lines().next_back()?.strip_prefix("test ")?.strip_suffix(" ... ")
+}
+
 /// The tests that failed, from the list at the end.
 pub fn failures(output: &str) -> Vec<&str> {
     let Some((_, list)) = output.rsplit_once("\nfailures:\n") else { return Vec::new() };
@@ -92,6 +97,12 @@ mod tests {
         assert_eq!(listed("a: test\n\n2 tests, 0 benchmarks\n"), None);
         assert_eq!(listed("0 tests, 0 benchmarks\n").unwrap().len(), 0);
         assert_eq!(listed(""), None);
+    }
+
+    #[test]
+    fn a_test_without_an_outcome_ran_at_the_end() {
+        assert_eq!(running("\nrunning 2 tests\ntest t::a ... ok\ntest t::b ... "), Some("t::b"));
+        assert_eq!([running("test t::a ... ok\n"), running("")], [None, None]);
     }
 
     #[test]

@@ -25,6 +25,7 @@ if (report !== null && report.add !== undefined) {
   const note = ({ name, test, fn }) => {
     watch.look();
     if (name === 'add_test') apply(put, bodies, [fn]);
+    if (name === 'test_fn_start') report.began(nameOf(test));
     if (name === 'test_fn_start' && !apply(has, bodies, [test.fn])) report.spoil();
     // A test expected to fail passes this way. A retried test has a second chance.
     if (name === 'test_fn_failure' && test.failing !== true) failed[nameOf(test)] = true;

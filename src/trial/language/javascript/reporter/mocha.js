@@ -5,6 +5,7 @@ if (report !== null && report.add !== undefined) {
   const name = (test) => (test.titlePath?.() ?? titles(test)).join(' > ');
   module.exports = class {
     constructor(runner) {
+      runner.on('test', (test) => report.began(name(test)));
       runner.on('pass', (test) => report.add(name(test), 'passed'));
       runner.on('pending', (test) => report.add(name(test), 'skipped'));
       runner.on('fail', (test, error) => {

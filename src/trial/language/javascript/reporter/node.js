@@ -40,5 +40,7 @@ if (report !== null && report.add !== undefined) {
     report.finish();
   };
   test.before(() => {});
+  // Events come late: a test that never waits ends nothing before they are read.
+  test.beforeEach(({ fullName, name }) => report.began(fullName ?? name));
   module.exports.ready = ready;
 }

@@ -100,6 +100,8 @@ const report = (() => {
     writeSync(to, `","tests":[${told}],"complaint":${quote(complaint)},"changed":[${changed}],"raised":[${raised}]}\n`);
     leave(0);
   };
+  // Names the test that does not end.
+  const began = (name) => writeSync(to, `began ${quote(('' + name).slice(0, 300))}\n`);
   // Two reports make the record invalid.
   const spoil = () => writeSync(to, 'a second report\n');
   // The message of an error, and its place in a file of this name.
@@ -120,5 +122,5 @@ const report = (() => {
   Object.freeze(assert);
   Object.freeze(assert.strict);
   writeSync(to, 'started\n');
-  return { add, complain, describe, finish, hide, spoil, tests };
+  return { add, began, complain, describe, finish, hide, spoil, tests };
 })();

@@ -41,14 +41,17 @@ if (report !== null && report.add === undefined) {
     if (task.type === 'test' || task.type === 'custom') add(name, task.result?.state, task.result?.errors, file);
     for (const inner of task.tasks ?? []) walk(inner, name, file);
   };
+  const titles = ({ name, parent }) => (parent.type === 'suite' ? [...titles(parent), name] : [name]);
   module.exports = class {
+    onTestCaseReady(test) {
+      report.began(titles(test).join(' > '));
+    }
+
     onTestRunEnd(modules, errors) {
       for (const module of modules) {
         complain(module.errors());
         for (const test of module.children.allTests()) {
-          const name = [test.name];
-          for (let above = test.parent; above.type === 'suite'; above = above.parent) name.unshift(above.name);
-          add(name, test.result()?.state, test.result()?.errors, module.moduleId);
+          add(titles(test), test.result()?.state, test.result()?.errors, module.moduleId);
         }
         for (const suite of module.children.allSuites()) complain(suite.errors());
       }

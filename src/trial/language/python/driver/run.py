@@ -24,6 +24,8 @@ class Run:
         self.noticed, self.lock, self.pid = False, allocate_lock(), os.getpid()
 
     def begin(self, test):
+        # In one piece, or not at all: it names the test that does not end.
+        write(self.record_fd, b"began %s\n" % dumps(test[:300]).encode())
         if self.stand_in is not None:
             self.stand_in.current = test
 
