@@ -141,6 +141,16 @@ pub enum CodeError {
         /// Name of the language.
         language: &'static str,
     },
+    /// The edited stub has another function under the one that it began with.
+    #[error(
+        "`{first}` would be left without a body, as `{second}` stands under it: keep one function without a body in the text"
+    )]
+    SecondFunction {
+        /// Name of the function without a body.
+        first: String,
+        /// Name of the one under it.
+        second: String,
+    },
     /// The file has changed since it was read.
     #[error(
         "{path} has changed since it was read, so nothing was written; read it again, or save the candidate as a patch"

@@ -209,6 +209,13 @@ impl Target {
         let mut text = format!("{}{}\n", &read.text[..read.stub], stub.trim_end());
         let mut this =
             reaching(&text, read.language, read.stub).ok_or(CodeError::NotOpen { language: read.language.title() })?;
+        // Candidates go under the last function; what ends the one above it is cut off with the old stub.
+        let is_left = |f: &Function| {
+            f.range.start >= read.stub && f.range.end <= this.range.start && f.is_open() && !f.declaration
+        };
+        if let Some(left) = (rules::of(read.language).functions)(&text).into_iter().find(is_left) {
+            return Err(CodeError::SecondFunction { first: left.name, second: this.name });
+        }
         let typed = text.split_off(this.body.start);
         // The placeholder of the body stays, so that the text without a candidate can still be parsed.
         let rest = if read.lead.is_empty() { read.body.start } else { read.body.end };

@@ -271,6 +271,19 @@ fn one_candidate_is_written_shown_edited_and_undone_as_one() {
     assert_eq!(written, wanted.replace("def f(n):\r\n", "def f(number):\r\n    \"\"\"Doc.\"\"\"\r\n"));
 }
 
+/// The first one would keep its head alone, and return nothing.
+#[test]
+fn a_stub_with_a_second_function_under_it_is_refused() {
+    let head = "def f(n):\n    \"\"\"Doc.\"\"\"\n";
+    let target = target(&format!("{head}    raise NotImplementedError\n"), Language::Python, "f");
+    let error =
+        target.with_stub(&format!("{head}def g(a,\n      b):\n    \"\"\"Sum.\"\"\"\n")).unwrap_err().to_string();
+    assert!(error.starts_with("`f` would be left without a body, as `g` stands under it"), "{error}");
+    for fits in ["def g(a):\n    return a\n\n\ndef f(n):\n", "def g(a, b):\n", "def f(n):\n    def g(a):\n"] {
+        assert!(target.with_stub(fits).is_ok(), "{fits}");
+    }
+}
+
 #[test]
 fn broken_files_are_changed_in_one_place_or_not_at_all() {
     let file = "class A {\n  f() {\n  }\n  g() {\n  }\né";
