@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
 
 use super::failure::Failure;
-use super::output::{number, print, print_json, say};
+use super::output::{columns, number, print, print_json, say};
 use super::{tui, undo};
 use crate::config::Paths;
 use crate::history::{History, Kept, day_and_time};
@@ -153,13 +154,43 @@ fn list(history: &History, as_json: bool) -> Result<(), Failure> {
         return Ok(());
     }
     let subjects: Vec<String> = runs.iter().map(|kept| kept.head.subject()).collect();
-    let row = |(kept, subject): (&Kept, &String)| {
+    let subject = |(kept, subject): (&Kept, &String)| {
         let same = runs.iter().zip(&subjects).filter(|(_, other)| *other == subject);
         let is_clear = same.into_iter().all(|(other, _)| other.head.file == kept.head.file);
-        if is_clear { row(kept, subject) } else { row(kept, &placed(kept)) }
+        if is_clear { subject.clone() } else { placed(kept) }
     };
-    let rows: Vec<[String; 7]> = runs.iter().zip(&subjects).map(row).collect();
-    print(&table(&["ID", "WHEN", "WHAT", "MODEL", "N", "PASSED", "TAKEN"], &rows))
+    let subjects: Vec<String> = runs.iter().zip(&subjects).map(subject).collect();
+    let mut rows: Vec<[String; 7]> = runs.iter().zip(&subjects).map(|(kept, subject)| row(kept, subject)).collect();
+    let columns = columns();
+    if let Some(columns) = columns {
+        let [room, of_model] = rooms(&rows, columns);
+        for (row, subject) in rows.iter_mut().zip(&subjects) {
+            let most = room.min(WIDEST);
+            row[WHAT] = clean_line(&end_of(subject, most), most);
+            row[MODEL] = clean_line(&row[MODEL], of_model);
+        }
+    }
+    let wishes = runs.iter().map(|kept| kept.head.wish.as_deref());
+    print(&with_wishes(&table(&HEAD, &rows), wishes, columns.unwrap_or(MOST)))
+}
+
+/// Most columns of a sentence in a file or a pipe.
+const MOST: usize = 200;
+
+/// The columns of the list.
+const HEAD: [&str; 7] = ["ID", "WHEN", "WHAT", "MODEL", "N", "PASSED", "TAKEN"];
+const WHAT: usize = 2;
+const MODEL: usize = 3;
+/// Least columns of what a run is of and by.
+const LEAST: usize = 16;
+
+/// Columns of what a run is of, and of its model, where the list has so many in all.
+fn rooms(rows: &[[String; 7]], columns: usize) -> [usize; 2] {
+    let widths = widths(&HEAD, rows);
+    let others: usize = widths.iter().map(|width| width + GAP).sum::<usize>() - widths[WHAT] - widths[MODEL] - GAP;
+    let room = columns.saturating_sub(others).max(LEAST);
+    let model = widths[MODEL].min((room / 3).max(room.saturating_sub(widths[WHAT])));
+    [room - model, model]
 }
 
 /// A run as a JSON object.
@@ -171,6 +202,7 @@ fn about(kept: &Kept) -> Value {
         "at_ms": head.at,
         "file": head.file,
         "function": head.function,
+        "wish": head.wish,
         "model": head.model,
         "draft": head.draft,
         "n": kept.generated(),
@@ -206,6 +238,18 @@ fn end_of(text: &str, most: usize) -> String {
 /// Most columns of a function in the list.
 const WIDEST: usize = 60;
 
+/// The list with the sentence of a run that changed a function below its row, in so many columns.
+fn with_wishes<'a>(table: &str, wishes: impl Iterator<Item = Option<&'a str>>, columns: usize) -> String {
+    let mut out = String::new();
+    for (line, wish) in table.lines().zip(std::iter::once(None).chain(wishes)) {
+        let _ = writeln!(out, "{line}");
+        if let Some(wish) = wish {
+            let _ = writeln!(out, "        {}", clean_line(&format!("wish: {wish}"), columns.saturating_sub(8)));
+        }
+    }
+    out
+}
+
 /// A run as a row of the list.
 fn row(kept: &Kept, subject: &str) -> [String; 7] {
     let candidates = kept.candidates();
@@ -235,21 +279,55 @@ fn taken(kept: &Kept) -> String {
     }
 }
 
-/// Rows under a head, each column as wide as its widest text.
-fn table<const N: usize>(head: &[&str; N], rows: &[[String; N]]) -> String {
-    use unicode_width::UnicodeWidthStr;
+/// Columns between two of a table.
+const GAP: usize = 2;
+
+/// The width of each column of a table: of its widest text.
+fn widths<const N: usize>(head: &[&str; N], rows: &[[String; N]]) -> Vec<usize> {
     let width = |column: usize| {
         let own = rows.iter().map(|row| row[column].width());
         own.chain([head[column].len()]).max().unwrap_or_default()
     };
-    let widths: Vec<usize> = (0..N).map(width).collect();
+    (0..N).map(width).collect()
+}
+
+/// Rows under a head.
+fn table<const N: usize>(head: &[&str; N], rows: &[[String; N]]) -> String {
+    let widths = widths(head, rows);
     let mut out = String::new();
     for row in std::iter::once(head.map(str::to_owned)).chain(rows.iter().cloned()) {
         let mut line = String::new();
         for (text, width) in row.iter().zip(&widths) {
-            let _ = write!(line, "{text}{}  ", " ".repeat(width.saturating_sub(text.width())));
+            let _ = write!(line, "{text}{}", " ".repeat(width.saturating_sub(text.width()) + GAP));
         }
         let _ = writeln!(out, "{}", line.trim_end());
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_fits_the_columns_and_the_model_gives_way_with_what_the_run_is_of() {
+        let row = |what: &str, model: &str| {
+            ["0d6d6d", "2026-11-30 18:33", what, model, "16", "2 of 16", "(picked B)"].map(str::to_owned)
+        };
+        let long =
+            row("text_utils.py:wrap_words: raise ValueError if width is less than 1", "qwen2.5-coder-1.5b-inst…");
+        let total = |rows: &[[String; 7]], [what, model]: [usize; 2]| {
+            let widths = widths(&HEAD, rows);
+            widths.iter().map(|width| width + GAP).sum::<usize>() - GAP - widths[WHAT] - widths[MODEL] + what + model
+        };
+        let rows = [long, row("calc.py:add", "built-in")];
+        for columns in [80, 100, 140] {
+            assert_eq!(total(&rows, rooms(&rows, columns)), columns);
+        }
+        assert_eq!(rooms(&rows, 80), [18, 9]);
+        assert_eq!(rooms(&rows[1..], 80), [19, 8], "a short name of a model stays whole");
+        assert_eq!(rooms(&rows, 10).iter().sum::<usize>(), LEAST);
+        let shown = with_wishes("ID\n1\n2\n", [Some("also accept None"), None].into_iter(), 24);
+        assert_eq!(shown, "ID\n1\n        wish: also acce…\n2\n");
+    }
 }

@@ -1,7 +1,7 @@
 //! Writes to stdout and stderr, whose readers may be gone.
 
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 use super::failure::Failure;
 
@@ -14,6 +14,16 @@ pub fn print(text: &str) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// Columns that a line of stdout has: those of its terminal; `None` in a file or a pipe.
+pub fn columns() -> Option<usize> {
+    if !std::io::stdout().is_terminal() {
+        return None;
+    }
+    let of_terminal = crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns));
+    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+    of_terminal.filter(|columns| *columns > 0).or_else(told).or(Some(80))
 }
 
 /// Writes to stderr. Errors are ignored, as there is no other place to report them.

@@ -40,6 +40,9 @@ struct Call {
     outcomes: Vec<Outcome>,
     /// By place in `candidates`: the place of its outcome.
     of: Vec<usize>,
+    /// The outcome of the function as it was, if that was called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<Outcome>,
 }
 
 /// The answers of a run that the user said are right, and the prompt with the examples of them.
@@ -136,7 +139,7 @@ impl Called {
                 })
             };
             let of = witnesses.iter().map(place).collect();
-            Call { input: input.clone(), outcomes, of }
+            Call { input: input.clone(), outcomes, of, before: agreement.before().get(at).map(Outcome::of) }
         };
         let candidates = witnesses.iter().map(|w| Equal { members: w.members.clone(), votes: w.votes }).collect();
         let this = Self { candidates, calls: agreement.inputs.iter().enumerate().map(call).collect() };
@@ -162,7 +165,9 @@ impl Called {
         };
         fits.then(|| {
             let inputs: Vec<Input> = self.calls.iter().map(|call| call.input.clone()).collect();
-            Agreement::of(inputs.into(), self.candidates.iter().enumerate().map(witness).collect())
+            let agreement = Agreement::of(inputs.into(), self.candidates.iter().enumerate().map(witness).collect());
+            let before = self.calls.iter().map_while(|call| call.before.as_ref().map(Outcome::observed));
+            agreement.with_before(&before.collect::<Vec<_>>())
         })
     }
 }
@@ -219,7 +224,13 @@ mod tests {
             assert_eq!(read.standing(candidate), own.standing(candidate));
             assert!((0..3).all(|input| read.observed(candidate, input) == own.observed(candidate, input)));
         }
-        assert_eq!(read.inputs, own.inputs);
+        assert_eq!((&read.inputs, read.before()), (&own.inputs, &[][..]));
+        let same = own.observed(0, 1).cloned().unwrap_or_default();
+        let before = [Observed { key: "0".to_owned(), shown: "0".to_owned(), value: None, ..same.clone() }, same];
+        let own = own.with_before(&before);
+        let line = serde_json::to_string(&Called::of(&own).unwrap()).unwrap();
+        let read = serde_json::from_str::<Called>(&line).unwrap().agreement().unwrap();
+        assert_eq!((read.before(), read.changes(0)), (&before[..], Some(vec![0])));
     }
 
     #[test]

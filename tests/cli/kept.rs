@@ -38,7 +38,7 @@ fn a_run_is_listed_shown_reported_and_taken_back() {
     let (file, report) = completed(&world, &["--apply"]);
     let runs = runs(&world);
     let [run] = &runs[..] else { panic!("{runs:?}") };
-    assert_eq!(keys(run), "at_ms draft failed file finished function id model n passed picked seed taken");
+    assert_eq!(keys(run), "at_ms draft failed file finished function id model n passed picked seed taken wish");
     assert_eq!((&run["n"], &run["finished"], &run["function"]), (&4.into(), &4.into(), &"is_even".into()));
     assert_eq!((&run["picked"], &run["taken"]["candidate"]), (&report["picked"], &report["picked"]));
     let passed = |c: &&Value| c["verdict"]["status"] == "passed";

@@ -103,12 +103,13 @@ impl Past {
         self.shown().is_some_and(|slot| !slot.is_own || self.at != self.newest())
     }
 
-    /// `run 2 of 5, 14:03: also accept None`, for an earlier run.
+    /// `run 2 of 5, 14:03, wish: also accept None`, for an earlier run; the model that wrote it comes last.
     pub fn words(&self) -> Option<String> {
         let slot = self.shown().filter(|_| self.is_over())?;
         let comma = if slot.when.is_empty() { "" } else { ", " };
-        let wish = slot.job.wish().map_or_else(String::new, |wish| format!(": {wish}"));
-        Some(format!("run {} of {}{comma}{}{wish}", self.at? + 1, self.slots.len(), slot.when))
+        let wish = slot.job.wish().map_or_else(String::new, |wish| format!(", wish: {wish}"));
+        let (time, model) = slot.when.find(", by ").map_or((&*slot.when, ""), |at| slot.when.split_at(at));
+        Some(format!("run {} of {}{comma}{time}{wish}{model}", self.at? + 1, self.slots.len()))
     }
 }
 

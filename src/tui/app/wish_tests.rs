@@ -486,7 +486,7 @@ fn runs_keep_the_wish_that_they_were_written_for() {
     says(&mut session, "skip zeros");
     session.key("enter");
     session.key("[");
-    assert_eq!(words(&session), "run 2 of 3: also accept None");
+    assert_eq!(words(&session), "run 2 of 3, wish: also accept None");
     let shown = scenes::text(&scenes::draw(&session.state, 80, 24));
     assert!(shown.contains("wish: also accept None") && !shown.contains("wish: skip"), "{shown}");
     assert_eq!(session.state.job.wish(), Some(NONE));
@@ -503,7 +503,7 @@ fn kept_runs_have_their_wish() {
     let mut session = written(NONE);
     session.key("[");
     session.send(Msg::Recalled(vec![kept(Err("gone".to_owned()), Some("skip zeros"), None)]));
-    assert_eq!(session.state.past.words().as_deref(), Some("run 1 of 2, 14:03: skip zeros"));
+    assert_eq!(session.state.past.words().as_deref(), Some("run 1 of 2, 14:03, wish: skip zeros"));
 
     let of = Arc::new(job(MEAN).wishing(Some(SKIP)));
     for applied in [None, Some(1)] {
