@@ -84,15 +84,37 @@ pub fn padded(text: &str, columns: usize) -> String {
 
 /// Stands before the value that was wanted, in a reason why a test failed.
 const WANTED: &str = ", expected ";
+/// Begin what a call did, in such a reason.
+const DID: [&str; 2] = [" gave ", " raised "];
+/// With fewer columns the value that was wanted is not cut, but left out.
+const FEW: usize = 30;
 
-/// Like [`fit`], for the reason of a failure: what a call gave is cut, and what was wanted is still said.
+/// Like [`fit`], for the reason of a failure: first the call is cut, then what it gave, and what was wanted is
+/// still said.
 pub fn fit_reason(text: &str, columns: usize) -> String {
-    match text.rfind(WANTED).map(|at| text.split_at(at)) {
-        Some((gave, wanted)) if width(text) > columns && 3 * width(wanted) <= 2 * columns => {
-            format!("{}{wanted}", fit(gave, columns - width(wanted)))
-        }
-        _ => fit(text, columns),
-    }
+    let parts = parts_of_reason(text).filter(|_| width(text) > columns);
+    let Some((call, gave, wanted)) = parts else { return fit(text, columns) };
+    let wanted = match 3 * width(wanted) <= 2 * columns {
+        true => wanted.to_owned(),
+        false if columns < FEW => return fit(text, columns),
+        false => fit(wanted, width(wanted).min(columns / 2).max(columns.saturating_sub(width(call) + width(gave)))),
+    };
+    // Every failed `assert` raises this error.
+    let call = call.replace("AssertionError: ", "");
+    let room = columns - width(&wanted);
+    let of_call = width(&call).min((room / 3).max(room.saturating_sub(width(gave))));
+    format!("{}{}{wanted}", fit(&call, of_call), fit(gave, room - of_call))
+}
+
+/// A reason as the call, what that gave, and what was wanted.
+fn parts_of_reason(text: &str) -> Option<(&str, &str, &str)> {
+    let (begin, end) = if let Some(end) = text.rfind(WANTED) {
+        (DID.iter().filter_map(|did| text[..end].find(did)).min().unwrap_or(0), end)
+    } else {
+        let begin = text.find("assert ")?;
+        (begin, begin + text[begin..].find(" == ")?)
+    };
+    Some((&text[..begin], &text[begin..end], &text[end..]))
 }
 
 /// A reason in at most so many rows: in its own lines where they fit, else as one.
@@ -267,6 +289,12 @@ mod tests {
         let reason = "f([1]) gave [1, 1, 1, 1, 1, 1, 1, 1], expected 7";
         assert_eq!(fit_reason(reason, 30), "f([1]) gave [1, 1…, expected 7");
         assert_eq!(fit_reason(reason, 14), "f([1]) gave […", "too little room for both");
+        let long = "lookup_with_a_long_name({\"a\": 1, \"b\": 2}, \"a\") gave None, expected [1, 2]";
+        assert_eq!(fit_reason(long, 50), "lookup_with_a_long_nam… gave None, expected [1, 2]");
+        let raised = "f(1, 2, 3, 4) raised ValueError: no such thing, expected 3";
+        assert_eq!(fit_reason(raised, 40), "f(1, 2, … raised ValueError…, expected 3");
+        let assert = "AssertionError: assert ['the quick ', 'brown fox '] == ['the quick', 'brown fox'] (test_f.py:7)";
+        assert_eq!(fit_reason(assert, 50), "assert ['the quick ', 'b… == ['the quick', 'brown…");
         assert_eq!(wrap_reason(reason, 16, 2), ["f([1]) gave [1,", "1, …, expected 7"]);
         assert_eq!(wrap_reason(reason, 16, 1), ["f([1]) gave [1,…"]);
         let lines = "not equal:\n+ 3\n- 6";
