@@ -159,7 +159,8 @@ impl Progress {
         if let Some((seconds, longest)) = self.prepares.map(|(since, longest)| (since.elapsed().as_secs(), longest))
             && seconds > 0
         {
-            let _ = write!(out, ", tests without the candidate: {seconds} of at most {} s", longest.as_secs());
+            let longest = longest.as_secs();
+            let _ = write!(out, ", your tests run once without a body: {seconds} of at most {longest} s");
         }
         out
     }
@@ -185,7 +186,9 @@ mod tests {
         progress.event(&Event::Preparing(Some(Duration::from_secs(60))));
         let before = |since: Instant| since.checked_sub(Duration::from_secs(3)).unwrap();
         progress.prepares = progress.prepares.map(|(since, longest)| (before(since), longest));
-        assert!(progress.text(Some(2.0)).ends_with("20 tokens/s, tests without the candidate: 3 of at most 60 s"));
+        assert!(
+            progress.text(Some(2.0)).ends_with("20 tokens/s, your tests run once without a body: 3 of at most 60 s")
+        );
         progress.event(&Event::Preparing(None));
         assert!(progress.text(Some(2.0)).ends_with("20 tokens/s"));
     }

@@ -136,6 +136,10 @@ fn output(buf: &mut Buffer, area: Rect, look: &Look, run: &Run) {
     match run.testing(run.focus) {
         Testing::None => add("It was not tested.", look.style(Role::Muted)),
         Testing::Queued => add("Its tests have not begun yet.", look.style(Role::Muted)),
+        Testing::Running if run.prepares.is_some() => {
+            let why = "It waits: your tests run once without a body first, compiling included.";
+            add(why, look.style(Role::Working));
+        }
         Testing::Running => add("Its tests are running.", look.style(Role::Working)),
         Testing::Refused => {
             add("Its tests were not run: you refused to run them without protection.", look.style(Role::Warn));

@@ -78,7 +78,7 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
             out.push((format!("no data for {seconds} s"), look.style(Role::Warn)));
         }
         if let Some((seconds, longest)) = run.prepares_for(state.now) {
-            let words = format!("tests without the candidate: {seconds} of at most {longest} s");
+            let words = format!("your tests run once without a body: {seconds} of at most {longest} s");
             out.push((words, look.style(Role::Working)));
         }
         let speed = run.summary.as_ref().map_or(run.rate, |s| s.tokens_per_second);

@@ -67,6 +67,19 @@ fn tests_that_are_left_out_are_counted_in_the_line_of_figures() {
 }
 
 #[test]
+fn tests_that_run_without_a_body_are_those_of_no_candidate() {
+    let mut session = untested(1);
+    session.job(job::Event::Preparing(Some(std::time::Duration::from_secs(60))));
+    session.job(job::Event::Testing(0));
+    session.key("t");
+    let waits =
+        |session: &mut Session| scene(session, 100, 24).contains("It waits: your tests run once without a body");
+    assert!(waits(&mut session));
+    session.job(job::Event::Preparing(None));
+    assert!(!waits(&mut session));
+}
+
+#[test]
 fn a_question_says_of_tests_that_never_ran_that_they_did_not() {
     let mut session = untested(1);
     session.verdict(0, Status::NotRun, "no tests are left");
