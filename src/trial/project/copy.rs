@@ -252,7 +252,7 @@ mod tests {
         let project = super::super::sample(&folder.path().join("project"));
         let mode = |root: &Path| fs::metadata(root.join("data/closed")).unwrap().permissions().mode() & 0o777;
         fs::create_dir_all(project.root.join("data/closed")).unwrap();
-        fs::set_permissions(project.root.join("data/closed"), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(project.root.join("data/closed"), fs::Permissions::from_mode(0o000)).unwrap();
         let copy = Base::new(&project.root).unwrap().copy(&project, None).unwrap();
         assert_eq!([mode(&project.root), mode(copy.path())], [0, 0]);
         let path = copy.path().to_path_buf();
