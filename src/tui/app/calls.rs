@@ -317,6 +317,11 @@ pub(in crate::tui) mod tests {
         session.key("esc");
         session.key("b");
         assert_eq!(session.state.context(), Context::Calls);
+        session.key("esc");
+        let summary = Summary { ranking: vec![0, 1, 2], ..Summary::default() };
+        let outcome = job::Outcome { candidates: Vec::new(), summary, picked: Some(0), agreement: None };
+        session.job(job::Event::Done(Box::new(outcome)));
+        assert_eq!(session.state.context(), Context::Panes, "it was left, and tests that end again open nothing");
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl State {
         let run = self.run.as_ref()?;
         let own = &run.focused()?.text;
         let (name, texts) = match against {
-            Against::File => ("the file".to_owned(), self.in_file(own)?),
+            Against::File => (self.word_for_file().to_owned(), self.in_file(own)?),
             Against::Candidate(c) => {
                 let what = match c {
                     c if run.marked == Some(c) => "the marked",
@@ -111,6 +111,11 @@ impl State {
             }
         };
         Some(Base { against, name, texts })
+    }
+
+    /// The file is compared as it was read, which it is no longer once a candidate is in it.
+    fn word_for_file(&self) -> &'static str {
+        if self.can_undo() { "the file before" } else { "the file" }
     }
 
     /// The file as it was read, and as it is with this candidate; without a file both bodies.

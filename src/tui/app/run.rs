@@ -63,8 +63,8 @@ pub struct Run {
     ranking: Vec<usize>,
     /// The row of the table of calls that was selected last.
     pub call: usize,
-    /// It was said on what call they differ.
-    pub told_apart: bool,
+    /// Its end was shown once: what opens then, and what is said then, comes no second time.
+    pub was_over: bool,
     /// Calls that the user typed, the last one first, and true while its outcomes are not there.
     pub own_calls: (Vec<String>, bool),
     /// Prompt tokens computed.
@@ -136,7 +136,7 @@ impl Run {
             ranking: Vec::new(),
             heard: now,
             call: 0,
-            told_apart: false,
+            was_over: false,
             own_calls: (Vec::new(), false),
             prepares: None,
             stopping: false,

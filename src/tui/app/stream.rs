@@ -84,15 +84,19 @@ fn take_in(state: &mut State, event: Event) {
         Event::Done(outcome) => {
             run.ranked(&outcome.summary.ranking);
             run.is_over = true;
+            // Tests of a run may end several times.
+            let is_first = !std::mem::replace(&mut run.was_over, true);
             let moved = run.moved;
             state.pick_by_checks();
             // Over a body that is in the file, the first question is what changes.
-            let is_free = !moved && state.place() == Context::Panes;
+            let is_free = is_first && !moved && !state.can_undo() && state.place() == Context::Panes;
             if state.own_body.is_some() && is_free && refusal(state, Action::Diff).is_none() {
                 diff::open(state, false);
             }
             // Last, as it names the keys from here.
-            told_apart(state);
+            if is_first {
+                told_apart(state);
+            }
             unnoticed(state);
         }
         Event::Source(_) | Event::Added { .. } | Event::Uncalled(_) => {}
@@ -106,12 +110,10 @@ fn round(state: &mut State, number: usize, candidates: &Range<usize>, (told, why
     state.say_while(While::Generating, round_words(candidates, told, why));
 }
 
-/// Says once on what input candidates differ, which the user may have to decide. Other words stay.
+/// Says on what input candidates differ, which the user may have to decide. Other words stay.
 fn told_apart(state: &mut State) {
-    let has_words = state.notice.is_some();
-    let Some(run) = state.run.as_mut().filter(|run| !run.told_apart) else { return };
-    run.told_apart = true;
-    let Some(agreement) = run.agreeing().filter(|_| !has_words) else { return };
+    let Some(run) = state.run.as_ref().filter(|_| state.notice.is_none()) else { return };
+    let Some(agreement) = run.agreeing() else { return };
     let Some(input) = run.telling() else { return };
     let tie = run.tie().map(|tie| [Some(tie), run.tie_broken()].into_iter().flatten().collect::<Vec<_>>().join("; "));
     let (words, call) = (agreement.words(), clean_line(&agreement.inputs[input].text(), 60));

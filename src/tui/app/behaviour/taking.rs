@@ -283,4 +283,7 @@ fn over_a_body_in_the_file_the_first_view_is_what_changes() {
     let (run, outcome) = (session.run().id, outcome());
     session.send(Msg::Job { run, event: job::Event::Done(Box::new(outcome)) });
     assert_eq!((session.state.context(), session.state.base().unwrap().name.as_str()), (Context::Diff, "the file"));
+    session.send(Msg::Applied { run, candidate: 0, result: Ok("numbers.py".into()) });
+    session.key("d");
+    assert_eq!(session.state.base().unwrap().name, "the file before");
 }
