@@ -210,7 +210,8 @@ pub(in crate::tui) mod tests {
     use crate::engine::Summary;
     use crate::job::{self, Job, TestsChoice};
     use crate::trial::{Effect as End, Input, Observed, Status};
-    use crate::tui::keymap::Context;
+    use crate::tui::event::Key;
+    use crate::tui::keymap::{Action, Context};
 
     const STUB: &str = "def mean(numbers):\n    \"\"\"The mean; 0 of nothing.\"\"\"\n";
 
@@ -322,6 +323,21 @@ pub(in crate::tui) mod tests {
         let outcome = job::Outcome { candidates: Vec::new(), summary, picked: Some(0), agreement: None };
         session.job(job::Event::Done(Box::new(outcome)));
         assert_eq!(session.state.context(), Context::Panes, "it was left, and tests that end again open nothing");
+    }
+
+    #[test]
+    fn a_candidate_that_is_taken_from_the_table_is_taken_back_there() {
+        let mut session = called();
+        session.key("b");
+        session.send(Msg::Applied { run: 1, candidate: 0, result: Ok("stats.py".into()) });
+        assert!(said(&session).contains("u undoes, Ctrl-N next"), "{}", said(&session));
+        assert!(matches!(session.key("ctrl-n")[..], [Effect::NextTarget { .. }]));
+        assert_eq!(session.key("u"), [Effect::Undo]);
+        assert_eq!(session.state.context(), Context::Calls);
+        for place in [Context::Results, Context::Diff] {
+            let keys = ["u", "ctrl-n"].map(|key| session.state.keys.action(place, Key::parse(key).unwrap()));
+            assert_eq!(keys, [Some(Action::Undo), Some(Action::NextTarget)], "{place:?}");
+        }
     }
 
     #[test]
