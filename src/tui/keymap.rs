@@ -269,7 +269,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::Filter, "filter", &["f"], "show all, passed, failed, or untested candidates", ""),
     binding(C::Panes, A::Leave, "leave", &["esc"], "out of zoom, search and filter", "back"),
     binding(C::Panes, A::FocusPrompt, "focus-prompt", &["i"], "edit the prompt", ""),
-    binding(C::Panes, A::Wish, "wish", &["I"], "say in a sentence what to change in the function", ""),
+    binding(C::Panes, A::Wish, "wish", &["I"], "say in a sentence what to change in the function", "say how to write it"),
     binding(C::Panes, A::FocusPane, "focus-pane", &["1", "2", "3", "4", "5", "6", "7", "8", "9"], "pane with this number", ""),
     binding(C::Panes, A::PaneLeft, "pane-left", &["h", "left"], "pane to the left", ""),
     binding(C::Panes, A::PaneRight, "pane-right", &["l", "right"], "pane to the right", ""),

@@ -110,8 +110,12 @@ fn hints(state: &State) -> Vec<Hint> {
         _ => hint,
     };
     let way_out = way_out(state, context);
-    let all = state.keys.hints(context).into_iter();
-    let all = all.filter(|hint| is_useful(state, hint.0) && (hint.0 != Action::Newline || !is_steady));
+    let mut all = state.keys.hints(context);
+    if context == Context::Panes && none_passed(state) {
+        // Other candidates are wanted more than what these do.
+        all.sort_by_key(|hint| !matches!(hint.0, Action::Accept | Action::Regenerate | Action::Wish));
+    }
+    let all = all.into_iter().filter(|hint| is_useful(state, hint.0) && (hint.0 != Action::Newline || !is_steady));
     let mut hints: Vec<Hint> = all
         .map(|(action, keys, hint)| {
             let stays = action == Action::Help || Some(action) == way_out;
@@ -154,6 +158,11 @@ fn way_out(state: &State, context: Context) -> Option<Action> {
     }
 }
 
+/// All tests have ended, and no candidate passed.
+fn none_passed(state: &State) -> bool {
+    state.run.as_ref().is_some_and(|run| run.closest().is_some())
+}
+
 /// The action would do something now that one may want.
 fn is_useful(state: &State, action: Action) -> bool {
     if refusal(state, action).is_some() {
@@ -163,6 +172,7 @@ fn is_useful(state: &State, action: Action) -> bool {
         Action::EarlierRun => state.past.has_earlier(),
         Action::NextTarget => state.can_undo(),
         Action::ReadAgain => state.stale,
+        Action::Wish if state.run.is_some() => none_passed(state),
         Action::Wish => state.own_body.is_some(),
         Action::HistoryPrevious => state.wish.line.as_ref().is_none_or(Draft::has_earlier),
         Action::Diff => state.run.as_ref().and_then(|run| run.focused()).is_some_and(|c| !c.is_live()),

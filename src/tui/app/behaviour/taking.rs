@@ -287,3 +287,18 @@ fn over_a_body_in_the_file_the_first_view_is_what_changes() {
     session.key("d");
     assert_eq!(session.state.base().unwrap().name, "the file before");
 }
+
+#[test]
+fn where_none_passed_the_keys_lead_to_other_candidates() {
+    let mut session = in_a_file(2);
+    session.verdict(0, Status::Passed, "");
+    session.verdict(1, Status::Failed, "no");
+    let hints = |session: &Session| {
+        let shown = scenes::text(&scenes::draw(&session.state, 80, 24));
+        shown.lines().last().unwrap().to_owned()
+    };
+    assert!(!hints(&session).contains("I say how"), "{}", hints(&session));
+    session.key("T");
+    session.verdict(0, Status::Failed, "no");
+    assert!(hints(&session).starts_with(" Enter accept   R again   I say how to write it "), "{}", hints(&session));
+}
