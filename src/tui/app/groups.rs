@@ -93,7 +93,9 @@ mod tests {
     use super::super::fixture::{Session, body};
     use super::named;
     use crate::agreement::{Agreement, Witness};
-    use crate::trial::Input;
+    use crate::engine::Summary;
+    use crate::job;
+    use crate::trial::{Input, Status};
     use crate::tui::view::scenes;
 
     /// Candidates that return these values on calls of `mean` with growing arguments.
@@ -133,6 +135,36 @@ mod tests {
         assert_eq!(session.run().tie_broken().as_deref(), Some("A is only the first of them"));
         let session = returning(&[&["1", "1"], &["1", "1"], &["2", "3"], &["2", "3"], &["1", "5"]]);
         assert_eq!(session.run().tie_broken().as_deref(), Some("A does most often what others do"));
+    }
+
+    /// Four candidates of which these pass, and two of which do what the other two do not.
+    fn judged(passed: [bool; 4]) -> Session {
+        let mut session = Session::tested(4);
+        session.key("g");
+        (0..4).for_each(|candidate| drop(session.finish(candidate, &body(candidate))));
+        let agreement = returning(&[&["1"], &["2"], &["2"], &["1"]]).run().agreement.clone();
+        session.job(job::Event::Agreement(agreement.unwrap()));
+        session.done();
+        for (candidate, passed) in passed.into_iter().enumerate() {
+            session.verdict(candidate, if passed { Status::Passed } else { Status::Failed }, "");
+        }
+        let summary = Summary { ranking: (0..4).collect(), ..Summary::default() };
+        let outcome = job::Outcome { candidates: Vec::new(), summary, picked: None, agreement: None };
+        session.job(job::Event::Done(Box::new(outcome)));
+        session
+    }
+
+    #[test]
+    fn candidates_that_failed_their_tests_are_no_part_of_a_tie() {
+        for passed in [[true, false, false, false], [false; 4]] {
+            let session = judged(passed);
+            let shown = scenes::text(&scenes::draw(&session.state, 80, 24));
+            assert!(said(&session).is_empty() && !shown.contains("a tie"), "{}: {shown}", said(&session));
+        }
+        let session = judged([true, true, false, false]);
+        assert_eq!(said(&session), "those that passed differ on mean([]): b shows it");
+        let shown = scenes::text(&scenes::draw(&session.state, 80, 24));
+        assert!(shown.contains("2 passed, 2 failed"), "it takes one line: {shown}");
     }
 
     #[test]

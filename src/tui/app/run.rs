@@ -329,7 +329,14 @@ impl Run {
         several.or_else(|| self.agreement.as_deref().filter(|_| !is_stale))
     }
 
-    fn has_passed(&self) -> bool {
+    /// Tests decide by their verdicts alone: none passed, or only one did.
+    pub fn is_decided(&self) -> bool {
+        let is_one = self.passing.as_ref().is_none_or(|passing| passing.candidates() < 2);
+        self.closest().is_some() || self.has_passed() && is_one
+    }
+
+    /// A candidate passed its tests.
+    pub fn has_passed(&self) -> bool {
         (0..self.candidates.len()).any(|c| self.testing(c).passed())
     }
 

@@ -113,11 +113,16 @@ fn round(state: &mut State, number: usize, candidates: &Range<usize>, (told, why
 /// Says on what input candidates differ, which the user may have to decide. Other words stay.
 fn told_apart(state: &mut State) {
     let Some(run) = state.run.as_ref().filter(|_| state.notice.is_none()) else { return };
-    let Some(agreement) = run.agreeing() else { return };
+    // Verdicts are shown without a key, and say more.
+    let is_decided = state.is_tested() && run.is_decided();
+    let Some(agreement) = run.agreeing().filter(|_| !is_decided) else { return };
     let Some(input) = run.telling() else { return };
     let tie = run.tie().map(|tie| [Some(tie), run.tie_broken()].into_iter().flatten().collect::<Vec<_>>().join("; "));
-    let (words, call) = (agreement.words(), clean_line(&agreement.inputs[input].text(), 60));
-    let words = tie.unwrap_or(words);
+    let words = tie.unwrap_or_else(|| agreement.words());
+    // In one line, so that the numbers of candidates that passed and failed stay in view.
+    let (words, columns) =
+        if run.has_passed() { ("those that passed".to_owned(), 24) } else { (format!("{words}; they"), 60) };
+    let call = clean_line(&agreement.inputs[input].text(), columns);
     let key = state.key_name(Context::Panes, Action::Calls);
     let way = match state.place() {
         Context::Panes => format!(": {key} shows it"),
@@ -126,7 +131,7 @@ fn told_apart(state: &mut State) {
         }
         _ => String::new(),
     };
-    state.say(format!("{words}; they differ on {call}{way}"));
+    state.say(format!("{words} differ on {call}{way}"));
 }
 
 /// Says that tests which do not notice the function leave the pick to agreement. Other words stay.

@@ -71,7 +71,8 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
             out.push((words, look.style(role)));
         }
         out.extend(run.left_out().map(|words| (words, muted)));
-        if let Some(tie) = run.tie().filter(|_| !run.is_live()) {
+        let is_decided = state.is_tested() && run.is_decided();
+        if let Some(tie) = run.tie().filter(|_| !run.is_live() && !is_decided) {
             out.push((run.tie_broken().map_or_else(|| tie.clone(), |why| format!("{tie}; {why}")), plain));
         }
         if let Some(seconds) = run.silent_for(state.now).filter(|_| pane::is_served(look)) {
