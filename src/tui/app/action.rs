@@ -11,7 +11,7 @@ use super::testing::{leave_prompt, refuse, stop_tests, test_again};
 use super::writing::{another_round, end, generate_instead, resize, stop_all, stop_one, submit};
 use super::{answer, calls};
 use super::{diff, find, tokens};
-use super::{palette, past};
+use super::{palette, past, testing};
 use super::{watch, wish};
 use crate::job::label;
 use crate::tui::event::{Code, Key};
@@ -216,10 +216,7 @@ pub(super) fn act(state: &mut State, context: Context, action: Action, pressed: 
             (state.calls, state.answering, state.results) = (Some(row), None, None);
         }
         Action::Close => close(state),
-        Action::Output => {
-            state.output = !state.output;
-            state.results = Some(0);
-        }
+        Action::Output => testing::output(state),
         Action::TestAgain => return test_again(state),
         Action::Copy | Action::CopyProgram => return copy(state, action == Action::CopyProgram),
         Action::FocusPrompt => state.focus = Focus::Prompt,

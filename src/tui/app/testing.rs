@@ -13,6 +13,9 @@ use crate::job::Job;
 use crate::tui::keymap::{Action, Context};
 use crate::untrusted::clean;
 
+/// Runners that take the output of code for their own, so that nobody knows if it printed anything.
+pub const CAPTURES: [&str; 2] = ["doctest", "pytest"];
+
 pub(super) fn stop_tests(state: &mut State) -> Vec<Effect> {
     let Some(run) = &mut state.run else { return Vec::new() };
     run.drop_trials(&Testing::None);
@@ -195,6 +198,23 @@ pub(super) fn untest(state: &mut State) -> Vec<Effect> {
         state.fold();
     }
     if is_testing { vec![Effect::CancelTests { run: id }] } else { Vec::new() }
+}
+
+/// Shows what the tests printed, or hides it; or says that there is nothing of it.
+pub(super) fn output(state: &mut State) {
+    let verdict = state.run.as_ref().and_then(|run| run.testing(run.focus).verdict());
+    let words = match verdict {
+        Some(verdict) if !verdict.output.trim().is_empty() => {
+            (state.output, state.results) = (!state.output, Some(0));
+            return;
+        }
+        None => "it was not tested, so nothing was printed".to_owned(),
+        Some(verdict) => match CAPTURES.iter().find(|&&runner| verdict.assurance.runner.contains(runner)) {
+            Some(runner) => format!("it printed nothing that {runner} passes on"),
+            None => "it printed nothing".to_owned(),
+        },
+    };
+    state.say(words);
 }
 
 /// Nothing of the current generation is tested.

@@ -7,13 +7,11 @@ use ratatui::style::{Modifier, Style};
 
 use super::{Look, badge, put, rule};
 use crate::job::label;
+use crate::tui::app::testing::CAPTURES;
 use crate::tui::app::{Run, Testing};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
-
-/// Runners that take the output of code for their own, so that nobody knows if it printed anything.
-const CAPTURES: [&str; 2] = ["doctest", "pytest"];
 
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let state = look.state;

@@ -278,6 +278,20 @@ fn candidates_are_found_by_text_by_verdict_and_by_passing() {
 }
 
 #[test]
+fn output_that_is_not_there_is_said() {
+    let mut session = judged();
+    session.key("t");
+    session.key("o");
+    assert_eq!(said(&session), "it printed nothing");
+    let candidate = &mut session.state.run.as_mut().unwrap().candidates[0];
+    let Testing::Done(verdict) = &mut candidate.testing else { panic!() };
+    verdict.assurance.runner = "doctest".to_owned();
+    session.key("1");
+    session.key("o");
+    assert_eq!(said(&session), "it printed nothing that doctest passes on");
+}
+
+#[test]
 fn the_mouse_does_nothing_until_it_is_on() {
     use crate::tui::event::{Mouse, MouseKind};
     let mut session = Session::tested(4);
