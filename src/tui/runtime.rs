@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::Outcome;
 use super::app::{Msg, State, past, update};
-use super::event::Input;
+use super::event::{Input, MouseKind};
 use super::frames::Frames;
 use super::highlight::Highlights;
 use super::terminal::{InputStream, Inputs, Screen};
@@ -148,7 +148,11 @@ impl Loop<'_> {
         let msg = match input? {
             Input::Key(key) => Msg::Key(key),
             Input::Paste(text) => Msg::Paste(text),
-            Input::Mouse(used) => Msg::Mouse(used),
+            Input::Mouse(used) => {
+                let tab = || view::tab_at(&self.run.state, used.column, used.row);
+                let tab = if used.kind == MouseKind::Press { tab() } else { None };
+                tab.map_or(Msg::Mouse(used), Msg::Tab)
+            }
             Input::Resize(width, height) => {
                 // Every cell: a terminal that was small in between has cut what it showed, also where the
                 // size is the one of before.

@@ -14,8 +14,7 @@ const STEP: usize = 3;
 /// Takes in a click or a step of the wheel.
 pub fn mouse(state: &mut State, mouse: Mouse) -> Vec<Effect> {
     let context = state.context();
-    // A late report after the mouse was turned off means nothing; questions and lists hear keys.
-    if !state.mouse || matches!(context, Context::Question | Context::Palette | Context::Picker) {
+    if !hears(state) {
         return Vec::new();
     }
     let layout = state.layout();
@@ -49,4 +48,19 @@ pub fn mouse(state: &mut State, mouse: Mouse) -> Vec<Effect> {
         None => {}
     }
     Vec::new()
+}
+
+/// A late report after the mouse was turned off means nothing; questions and lists hear keys.
+fn hears(state: &State) -> bool {
+    state.mouse && !matches!(state.context(), Context::Question | Context::Palette | Context::Picker)
+}
+
+/// The tab of a candidate was clicked.
+pub fn tab(state: &mut State, candidate: usize) -> Vec<Effect> {
+    if !hears(state) || state.context() == Context::Help {
+        return Vec::new();
+    }
+    let effects = leave_prompt(state);
+    focus_pane(state, candidate);
+    effects
 }

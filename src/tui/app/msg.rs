@@ -21,6 +21,8 @@ pub enum Msg {
     Paste(String),
     /// The mouse was used.
     Mouse(Mouse),
+    /// The tab of a candidate was clicked.
+    Tab(usize),
     /// The terminal has this many columns and rows.
     Resize(u16, u16),
     /// Time passed: [`super::State::wake_at`] was reached.

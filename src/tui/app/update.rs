@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::action::{key, paste};
 use super::calls::Check;
 use super::effect::Effect;
-use super::mouse::mouse;
+use super::mouse::{mouse, tab};
 use super::msg::Msg;
 use super::picker;
 use super::state::{Loading, State};
@@ -51,6 +51,7 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Key(pressed) => key(state, pressed),
         Msg::Paste(text) => paste(state, &text),
         Msg::Mouse(used) => mouse(state, used),
+        Msg::Tab(candidate) => tab(state, candidate),
         Msg::Resize(width, height) => {
             state.size = (width, height);
             Vec::new()

@@ -45,6 +45,7 @@ use super::highlight::{Highlights, Of};
 use super::layout::Regime;
 use super::text;
 use super::theme::{Role, Theme};
+pub use tabs::at as tab_at;
 
 /// Inputs of every piece of the screen.
 pub struct Look<'a> {

@@ -1,29 +1,37 @@
 //! The strip of all candidates above a single pane: `A 71t  >C PASS<  D =C`.
 
+use std::ops::Range;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::{Look, badge, put};
+use crate::tui::app::{Run, State};
 use crate::tui::text;
 use crate::tui::theme::Role;
 
-/// Draws the strip; when it is too long, the part around the focused candidate.
-pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
-    let Some(run) = look.state.run.as_ref().filter(|_| !area.is_empty()) else { return };
+/// A candidate in the strip.
+struct Tab {
+    candidate: usize,
+    text: String,
+    role: Role,
+}
+
+/// All tabs, and those that are in view: when they are too many, the part around the focused candidate.
+fn tabs(run: &Run, columns: u16) -> (Vec<Tab>, Range<usize>) {
     let shown = run.shown();
-    let tabs: Vec<(String, Role)> = shown
-        .iter()
-        .map(|&i| {
-            let state = badge::short(run, i);
-            let pick = if run.pick == Some(i) { " PICK" } else { "" };
-            let inside = format!("{} {}{pick}", badge::names(run, i, area.width), state.text);
-            (if i == run.focus { format!(">{inside}<") } else { format!(" {inside} ") }, state.role)
-        })
-        .collect();
-    let focus = shown.iter().position(|&i| i == run.focus).unwrap_or(0);
-    let room = usize::from(area.width.saturating_sub(2));
-    let wide = |tab: &(String, Role)| text::width(&tab.0);
+    let tab = |&candidate: &usize| {
+        let state = badge::short(run, candidate);
+        let pick = if run.pick == Some(candidate) { " PICK" } else { "" };
+        let inside = format!("{} {}{pick}", badge::names(run, candidate, columns), state.text);
+        let text = if candidate == run.focus { format!(">{inside}<") } else { format!(" {inside} ") };
+        Tab { candidate, text, role: state.role }
+    };
+    let tabs: Vec<Tab> = shown.iter().map(tab).collect();
+    let focus = shown.iter().position(|&c| c == run.focus).unwrap_or(0);
+    let room = usize::from(columns.saturating_sub(2));
+    let wide = |tab: &Tab| text::width(&tab.text);
     // Grow the window around the focus, to the right first.
     let (mut from, mut to) = (focus, (focus + 1).min(tabs.len()));
     let mut used: usize = tabs[from..to].iter().map(wide).sum();
@@ -36,16 +44,67 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
             (None, None) => break,
         }
     }
+    (tabs, from..to)
+}
+
+/// Draws the strip.
+pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
+    let Some(run) = look.state.run.as_ref().filter(|_| !area.is_empty()) else { return };
+    let (tabs, seen) = tabs(run, area.width);
     let muted = look.style(Role::Muted);
-    let mut x = put(buf, area, area.x, area.y, if from > 0 { "‹" } else { " " }, muted);
-    for (i, (tab, role)) in tabs.iter().enumerate().take(to).skip(from) {
-        let mut style = look.style(*role);
-        if i == focus {
+    let mut x = put(buf, area, area.x, area.y, if seen.start > 0 { "‹" } else { " " }, muted);
+    for tab in &tabs[seen.clone()] {
+        let mut style = look.style(tab.role);
+        if tab.candidate == run.focus {
             style = style.add_modifier(Modifier::BOLD | Modifier::REVERSED);
         }
-        x = put(buf, area, x, area.y, tab, style);
+        x = put(buf, area, x, area.y, &tab.text, style);
     }
-    if to < tabs.len() {
+    if seen.end < tabs.len() {
         put(buf, area, x, area.y, "›", muted);
+    }
+}
+
+/// The candidate whose tab is at a cell of the screen.
+pub fn at(state: &State, column: u16, row: u16) -> Option<usize> {
+    let area = state.layout().strip;
+    let run = state.run.as_ref().filter(|_| area.contains((column, row).into()))?;
+    let (tabs, seen) = tabs(run, area.width);
+    let mut end = usize::from(area.x) + 1;
+    let is_there = |tab: &&Tab| {
+        let from = end;
+        end += text::width(&tab.text);
+        (from..end).contains(&usize::from(column))
+    };
+    tabs[seen].iter().find(is_there).map(|tab| tab.candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::app::Msg;
+    use crate::tui::app::fixture::{Session, body};
+    use crate::tui::view::scenes;
+
+    #[test]
+    fn a_click_on_a_tab_focuses_its_candidate() {
+        let mut session = Session::tested(4);
+        session.key("g");
+        (0..4).for_each(|candidate| drop(session.finish(candidate, &body(candidate))));
+        session.key("z");
+        session.send(Msg::Resize(80, 24));
+        let strip = session.state.layout().strip;
+        let shown = scenes::text(&scenes::draw(&session.state, 80, 24));
+        let column = shown.lines().nth(strip.y.into()).unwrap().find("C test").unwrap() as u16;
+        let tab = at(&session.state, column, strip.y).unwrap();
+        assert_eq!((tab, at(&session.state, 79, strip.y), at(&session.state, column, strip.y + 1)), (2, None, None));
+        session.send(Msg::Tab(tab));
+        assert_eq!(session.run().focus, 0, "the mouse is off");
+        session.key("m");
+        session.send(Msg::Tab(tab));
+        assert_eq!(session.run().focus, 2);
+        session.key("?");
+        session.send(Msg::Tab(1));
+        assert_eq!(session.run().focus, 2, "the help lies over it");
     }
 }
