@@ -65,6 +65,14 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         Some(changes) => format!("{}, {} changes {} ", right.trim_end(), label(run.focus), changes.len()),
         None => right,
     };
+    let is_part = agreeing.is_some_and(|agreeing| agreeing.called() < agreement.called());
+    let fits = text::width(&words) + text::width(&right) + 3 <= usize::from(area.width);
+    // The numbers in the rows are of all, so it is said where only some are meant.
+    let (words, right) = if is_part && !fits {
+        (words.replacen(" calls", " calls, those that passed", 1), format!(" of all: they differ on {all} "))
+    } else {
+        (words, right)
+    };
     rule(buf, area, area.y, look, (&words, look.style(Role::Title)), (&right, look.style(Role::Muted)));
     table.draw(buf, above);
     detail.draw(buf, under, look, is_cut);
@@ -321,6 +329,9 @@ mod tests {
             title(&mut session).contains("3 calls, they differ on 1, those that passed on none"),
             "others differ in the rows"
         );
+        let narrow = table(&mut session, 70, 24).into_iter().find(|line| line.contains("─ calls")).unwrap();
+        assert!(narrow.contains("─ calls, those that passed: 2 of 2 agree ─"), "{narrow}");
+        assert!(narrow.contains(" of all: they differ on 1 "), "{narrow}");
         let input = |text: &str| Input { callee: "mean".to_owned(), arguments: text.to_owned(), ..Input::default() };
         let late = Observed { effect: Effect::Late, ..returns("late") };
         let witness = |c, observed: [Observed; 2]| Witness { members: vec![c], votes: 1, observed: observed.into() };
