@@ -195,9 +195,13 @@ pub(super) fn slots(layout: &mut Layout, rest: Rect, wants: Wants, measure: &Mea
     if folded > 0 {
         layout.prompt = Rect::ZERO;
     }
+    let page = columns * each;
     let focus = wants.shown.iter().position(|&c| c == wants.focus).unwrap_or(0);
-    let from = focus / (columns * each) * (columns * each);
-    layout.panes = equal(area, (columns, each), from..(from + columns * each).min(n), wants, measure);
+    let from = focus / page * page;
+    // The last page may have fewer: they fill it, too.
+    let seen = page.min(n - from);
+    let each = seen.div_ceil(columns);
+    layout.panes = equal(area, (seen.div_ceil(each), each), from..from + seen, wants, measure);
     true
 }
 

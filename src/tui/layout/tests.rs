@@ -153,6 +153,14 @@ fn pages_hold_the_focus() {
 }
 
 #[test]
+fn the_last_page_of_a_grid_is_filled() {
+    let layout = of_texts((80, 24), Wants { arrangement: Arrangement::Grid, focus: 15, ..wants(16) }, &[20; 16], 30);
+    let seen: Vec<(usize, u16)> = layout.panes.iter().map(|pane| (pane.candidate, pane.area.x)).collect();
+    assert_eq!(seen, [(10, 0), (11, 0), (12, 0), (13, 40), (14, 40), (15, 40)]);
+    assert!(layout.panes.iter().all(|pane| pane.area.height >= 6), "{:?}", layout.panes);
+}
+
+#[test]
 fn neighbours_are_where_they_are_seen() {
     let layout = writing(80, 24, 8);
     let at = |from, direction| layout.neighbour(from, direction);
