@@ -207,12 +207,14 @@ pub fn common_indent(text: &str) -> usize {
     text.lines().filter_map(indent).min().unwrap_or(0)
 }
 
-/// The rows of `text` in an area of `columns`, without the first `skip` columns of each line. Without
+/// The rows of `text` in an area of `columns`, without the first `skip` columns of each indentation. Without
 /// wrapping there is one for each line; with it lines go on under themselves, broken behind words where they
 /// have some.
 pub fn rows(text: &str, columns: usize, wrap: bool, skip: usize) -> Vec<DisplayRow> {
     let mut rows = Vec::new();
     for (line, content) in text.lines().enumerate() {
+        // Of a line that is indented less only the indentation.
+        let skip = skip.min(width(&shown(&content[..content.len() - content.trim_start().len()])));
         let whole = DisplayRow { skip, ..DisplayRow::whole(line) };
         if !wrap || columns == 0 {
             rows.push(whole);
@@ -343,7 +345,8 @@ mod tests {
             let rows = rows(&text, columns, true, skip);
             for (line, content) in text.lines().enumerate() {
                 let of_line: Vec<_> = rows.iter().filter(|row| row.line == line).collect();
-                prop_assert_eq!(of_line[0].skip, skip);
+                let own = width(&shown(&content[..content.len() - content.trim_start().len()]));
+                prop_assert_eq!(of_line[0].skip, skip.min(own));
                 for pair in of_line.windows(2) {
                     prop_assert_eq!(pair[0].skip + pair[0].take, pair[1].skip);
                     prop_assert!(pair[0].take + pair[0].indent <= columns || pair[0].take == 1);

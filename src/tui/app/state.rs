@@ -362,7 +362,9 @@ impl State {
     pub fn rows(&self, candidate: &Candidate, columns: usize, folded: bool) -> Vec<DisplayRow> {
         // A block in braces ends at the indentation of its function, also before it has come so far.
         let target = self.job.target().filter(|target| target.language != Language::Python);
-        let common = text::common_indent(&candidate.shown);
+        // Imports that are shown with a body stand at the margin, and do not move it.
+        let body = if candidate.is_live() { &candidate.shown } else { &candidate.text };
+        let common = text::common_indent(body);
         let skip = if self.zoom { 0 } else { target.map_or(common, |target| target.indent.min(common)) };
         let rows = text::rows(&candidate.shown, columns, self.wrap, skip);
         match candidate.alike.as_ref().filter(|_| folded) {

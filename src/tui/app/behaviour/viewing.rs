@@ -292,6 +292,17 @@ fn output_that_is_not_there_is_said() {
 }
 
 #[test]
+fn an_import_below_a_body_does_not_move_it() {
+    let mut session = judged();
+    session.state.run.as_mut().unwrap().candidates[0].shown.push_str("\n\nimport re");
+    let candidates = &session.run().candidates;
+    let skips = |candidate: usize| -> Vec<usize> {
+        session.state.rows(&candidates[candidate], 40, false).iter().map(|row| row.skip).collect()
+    };
+    assert_eq!((skips(0), skips(1)), (vec![4, 4, 0, 0], vec![4, 4]));
+}
+
+#[test]
 fn the_mouse_does_nothing_until_it_is_on() {
     use crate::tui::event::{Mouse, MouseKind};
     let mut session = Session::tested(4);
