@@ -549,6 +549,7 @@ fn nearest(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::legend::LEGEND;
 
     fn user(pairs: &[(&str, &[&str])]) -> BTreeMap<String, Vec<String>> {
         pairs.iter().map(|(n, k)| ((*n).to_owned(), k.iter().map(|k| (*k).to_owned()).collect())).collect()
@@ -577,6 +578,10 @@ mod tests {
         for (context, place) in places {
             out.extend(["\n## ", place, "\n\n| keys | what they do |\n|---|---|\n"]);
             map.help(context).iter().for_each(|(keys, label)| out.extend(["| `", keys, "` | ", label, " |\n"]));
+        }
+        out.push_str("\n## Words of the screen\n\n| word | meaning |\n|---|---|\n");
+        for (word, meaning) in LEGEND {
+            out.extend(["| `", word, "` | ", meaning, " |\n"]);
         }
         out
     }

@@ -37,6 +37,7 @@ pub(crate) mod keeping;
 mod keyboard;
 pub(crate) mod keymap;
 mod layout;
+mod legend;
 pub(crate) mod live;
 mod menu;
 pub(crate) mod remembered;

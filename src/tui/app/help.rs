@@ -1,7 +1,9 @@
-//! The lines of the help, from the key table: first those of the place it was opened in.
+//! The lines of the help, from the key table: first those of the place it was opened in, last the words of
+//! the screen.
 
 use super::state::State;
 use crate::tui::keymap::{Action, Context};
+use crate::tui::legend::LEGEND;
 use crate::tui::text;
 
 /// From this width of the screen on the help is narrower than it: a strip at its sides would look torn.
@@ -36,6 +38,8 @@ pub fn lines(state: &State, columns: u16) -> (Vec<Line>, usize) {
         rows.push((heading.to_owned(), ""));
         rows.extend(state.keys.help(context).into_iter().map(|(keys, label)| (format!("  {keys}"), label)));
     }
+    rows.extend([(String::new(), ""), ("words of the screen".to_owned(), "")]);
+    rows.extend(LEGEND.map(|(word, meaning)| (format!("  {word}"), meaning)));
     let inside = usize::from(width(columns).saturating_sub(FRAME));
     let keys = rows.iter().filter(|row| !row.1.is_empty()).map(|row| text::width(&row.0)).max().unwrap_or(0);
     let keys = keys.min(inside / 2);
