@@ -26,6 +26,8 @@ const OF_MACHINE: &[&str] = &[
 /// Words of frameworks for an error that was expected and did not come, in lower case. Its name stands beside
 /// them.
 const NOT_RAISED: &[&str] = &["did not raise", "not raised", "missing expected", "did not throw"];
+/// Most tests that are named because they say nothing either.
+const MOST_OTHERS: usize = 4;
 /// Most marks of one verdict.
 const MOST_MARKS: usize = 5;
 
@@ -361,10 +363,11 @@ impl Verdict {
             return self;
         }
         // Each has room for its reason.
-        let others: Vec<String> = others.iter().map(|other| clean_line(other, COLUMNS / 2)).collect();
-        let message =
-            format!("{}; the other tests that were found decide nothing either: {}", self.message, others.join(", "));
-        Self { message, ..self }
+        let named: Vec<String> = others.iter().take(MOST_OTHERS).map(|other| clean_line(other, COLUMNS / 2)).collect();
+        let more = others.len() - named.len();
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        let nor = "the other tests that were found decide nothing either";
+        Self { message: format!("{}; {nor}: {}{more}", self.message, named.join(", ")), ..self }
     }
 
     /// Adds what the sandbox withholds from tests, if the message shows that one failed by it, or `program`
@@ -457,6 +460,17 @@ fn words_beside_env(program: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_tests_that_say_nothing_are_not_all_named() {
+        let others: Vec<String> = (0..6).map(|at| format!("test_{at}.py")).collect();
+        let message = Verdict::not_run("no runner").nor_by(&others).message;
+        assert!(
+            message.starts_with("no runner; ")
+                && message.ends_with(": test_0.py, test_1.py, test_2.py, test_3.py, and 2 more"),
+            "{message}"
+        );
+    }
 
     #[test]
     fn a_failure_by_what_is_withheld_says_so_once() {

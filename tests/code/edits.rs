@@ -190,7 +190,7 @@ fn members_of_an_object_that_nothing_makes_are_named() {
         );
         target(&file, Language::Python, "f").undefined(body)
     };
-    let body = "        self.seen = n\n        return self.rows[self.limit] + self._total(self.seen) + self.__class__.f(self) + n.left\n";
+    let body = "        self.seen: int = n\n        self.one, self.two = n\n        return self.two + self.rows[self.limit] + self._total(self.seen) + self.__class__.f(self) + n.left\n";
     assert_eq!(undefined("class Ledger:", body), ["_total"]);
     assert!(undefined("class Ledger(Book):", body).is_empty(), "another class may have it");
     assert!(undefined("class Outer:\n    class Ledger(Book):\n", body).is_empty());

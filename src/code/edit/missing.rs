@@ -138,9 +138,10 @@ impl Around<'_> {
         }
         let words = words(self.language, body);
         let is = |at: usize, mark: char| words.get(at).is_some_and(|word| word.is(mark));
+        // It may be set with a type, or as one of several.
         let is_set = |name: &str| {
-            let sets = |at: usize| words[at].name() == Some(name) && is(at + 1, '=') && !is(at + 2, '=');
-            (1..words.len()).any(|at| is(at - 1, '.') && sets(at))
+            let sets = |at: usize| (is(at, '=') && !is(at + 1, '=')) || is(at, ':') || is(at, ',');
+            (1..words.len()).any(|at| is(at - 1, '.') && words[at].name() == Some(name) && sets(at + 1))
         };
         let mut seen = HashSet::new();
         let mut lacks = |name: &String| {
