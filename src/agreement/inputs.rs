@@ -37,11 +37,6 @@ const MOST_TOLD: usize = 12;
 /// Most inputs that are added since candidates speak of more.
 const MOST_MORE: usize = 16;
 
-/// Returns true for languages whose candidates are called.
-pub fn are_called(language: Language) -> bool {
-    language.is_observed()
-}
-
 /// Texts about a function, beside its file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Texts<'a> {
@@ -54,7 +49,7 @@ pub struct Texts<'a> {
 /// The inputs of a function. Calls are looked for in its own text and in tests, values in the user's sentence
 /// and in these bodies. The error is a sentence.
 pub fn inputs(target: &Target, texts: Texts<'_>, bodies: &[&str]) -> Result<Vec<Input>, String> {
-    if !are_called(target.language) {
+    if !target.language.is_observed() {
         return Err(TrialError::Unobserved { language: target.language.title() }.to_string());
     }
     let called = called(target)?;

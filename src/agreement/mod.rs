@@ -49,7 +49,7 @@ mod vote;
 mod words;
 
 pub use found::{Agreement, Answer};
-pub use inputs::{Texts, are_called, inputs, leaves_out, more_inputs, typed_call};
+pub use inputs::{Texts, inputs, leaves_out, more_inputs, typed_call};
 pub use stated::{Example, FunctionKind, asks_the_time, may_iterate, stated};
 pub use typed::{is_same, typed, words};
 pub use vote::{Standing, Witness, tally};

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use super::failure::Failure;
-use super::output::{columns, number, print, print_json, say};
+use super::output::{columns_of_stdout, number, print, print_json, say};
 use super::{tui, undo};
 use crate::config::Paths;
 use crate::history::{History, Kept, day_and_time};
@@ -161,7 +161,7 @@ fn list(history: &History, as_json: bool) -> Result<(), Failure> {
     };
     let subjects: Vec<String> = runs.iter().zip(&subjects).map(subject).collect();
     let mut rows: Vec<[String; 7]> = runs.iter().zip(&subjects).map(|(kept, subject)| row(kept, subject)).collect();
-    let columns = columns();
+    let columns = columns_of_stdout();
     if let Some(columns) = columns {
         let [room, of_model] = rooms(&rows, columns);
         for (row, subject) in rows.iter_mut().zip(&subjects) {

@@ -16,14 +16,16 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Columns that a line of stdout has: those of its terminal; `None` in a file or a pipe.
-pub fn columns() -> Option<usize> {
-    if !std::io::stdout().is_terminal() {
-        return None;
-    }
+/// Columns of the terminal, where it tells; else those of the environment.
+pub fn columns() -> usize {
     let of_terminal = crossterm::terminal::size().ok().map(|(columns, _)| usize::from(columns));
     let told = || std::env::var("COLUMNS").ok()?.parse().ok();
-    of_terminal.filter(|columns| *columns > 0).or_else(told).or(Some(80))
+    of_terminal.filter(|columns| *columns > 0).or_else(told).unwrap_or(80)
+}
+
+/// Columns that a line of stdout has; `None` in a file or a pipe.
+pub fn columns_of_stdout() -> Option<usize> {
+    std::io::stdout().is_terminal().then(columns)
 }
 
 /// Writes to stderr. Errors are ignored, as there is no other place to report them.

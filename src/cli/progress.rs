@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use super::output::say;
+use super::output::{columns, say};
 use crate::job::{Event, round_words};
 use crate::source::Event as From;
 use crate::untrusted::clean_line;
@@ -51,8 +51,7 @@ impl Line {
     /// Replaces the line by `text`, as much of it as one line holds.
     pub fn draw(&mut self, text: &str) {
         self.drawn = Some(Instant::now());
-        let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-        say(&format!("{}{}", Self::CLEAR, clean_line(text, columns.saturating_sub(1))));
+        say(&format!("{}{}", Self::CLEAR, clean_line(text, columns().saturating_sub(1))));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Job, Task, TestsChoice};
-use crate::agreement::{Texts, are_called, inputs, more_inputs};
+use crate::agreement::{Texts, inputs, more_inputs};
 use crate::code::{self, Target};
 use crate::engine::FinishReason;
 use crate::language::Language;
@@ -76,7 +76,7 @@ impl Task for Job {
     }
 
     fn untested(&self, completion: &str, limits: Limits) -> Verdict {
-        let is_called = self.language().is_some_and(are_called);
+        let is_called = self.language().is_some_and(Language::is_observed);
         let of = |trial| untested(&trial, self.lacking(completion).as_deref(), is_called);
         self.called(completion, limits).map_or_else(Verdict::no_tests, of)
     }

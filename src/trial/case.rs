@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::language::VacuityBody;
-use super::language::command::alone;
+use super::language::command::without_shell;
 use super::project::{Project, lone};
 use crate::code::{Place, Target};
 use crate::files;
@@ -148,7 +148,7 @@ impl Tests {
     ) -> Result<Self, String> {
         let ending = language.extensions().first().copied().unwrap_or_default();
         let lone = || PathBuf::from(format!("candidate.{ending}"));
-        let command = Command { words: alone(command)?, file: file.map_or_else(lone, Path::to_path_buf), line };
+        let command = Command { words: without_shell(command)?, file: file.map_or_else(lone, Path::to_path_buf), line };
         Ok(Tests::Command { command, project: file.and_then(|file| Project::around(file, None)) })
     }
 

@@ -116,10 +116,10 @@ impl Checks {
         let mut counted: Vec<&String> =
             verdict.assurance.checks.iter().filter(|(_, passes)| *passes).map(|(name, _)| name).collect();
         counted.sort();
-        let of_pass = format!("{:?} {counted:?}", verdict.noticed);
-        let about = format!("vacuous {:016x}", hash::of(of_pass.as_bytes()));
+        let of_pass = hash::of(format!("{:?} {counted:?}", verdict.noticed).as_bytes());
+        let about = format!("vacuous {of_pass:016x}");
         let cache_file = || CacheFile::of(&[(runs.cache_file)(&with(first?))?], &about);
-        let key: Vec<String> = programs.concat().into_iter().chain([of_pass]).collect();
+        let key: Vec<String> = programs.concat().into_iter().chain([about.clone()]).collect();
         let vacuous = self.vacuous.get_or((&trial.tests, &key), cache_file, find)?;
         let Some(vacuous) = vacuous else { return Ok(verdict) };
         Ok(match &vacuous[..] {
@@ -213,10 +213,10 @@ mod tests {
     use super::*;
     use crate::language::Language;
     use crate::sandbox::Limits;
+    use crate::trial::Assurance;
 
-    #[test]
-    fn tests_that_are_known_to_notice_are_not_run_again() {
-        let trial = Trial {
+    fn trial() -> Trial {
+        Trial {
             language: Language::Python,
             program: "def f():\n    return 1\n".to_owned(),
             file: None,
@@ -225,7 +225,31 @@ mod tests {
             tests: Tests::own_examples(),
             stub: Some("def f():\n    pass\n".to_owned()),
             limits: Limits::default(),
+        }
+    }
+
+    /// The first candidate skips the one test that notices, as it may.
+    #[test]
+    fn the_answer_for_one_candidate_is_none_for_another_that_passed_other_tests() {
+        let (checks, trial) = (Checks::default(), trial());
+        let passed = |names: &[(&str, bool)]| {
+            let checks = names.iter().map(|(name, passes)| ((*name).to_owned(), *passes)).collect();
+            let assurance = Box::new(Assurance { checks, ..Assurance::default() });
+            Verdict { status: Status::Passed, assurance, ..Verdict::not_run("") }
         };
+        let run = |_: &Trial| {
+            let failed = Some(("notices".to_owned(), "no".to_owned()));
+            Ok(Verdict { status: Status::Failed, failed, ..passed(&[("any", true), ("notices", false)]) })
+        };
+        let runs = Trials { run: &run, is_cut: &|| false, cache_file: &|_| None };
+        let hold = |names: &[(&str, bool)]| checks.hold(&trial, passed(names), &runs).unwrap().status;
+        assert_eq!(hold(&[("any", true)]), Status::NotRun);
+        assert_eq!(hold(&[("any", true), ("notices", true)]), Status::Passed);
+    }
+
+    #[test]
+    fn tests_that_are_known_to_notice_are_not_run_again() {
+        let trial = trial();
         for (noticed, expected) in [(Noticed::Unknown, 2), (Noticed::Raising, 1), (Noticed::Both, 0)] {
             let verdict = Verdict { status: Status::Passed, noticed, ..Verdict::not_run("") };
             let runs = std::cell::Cell::new(0);

@@ -89,7 +89,7 @@ const DID: [&str; 2] = [" gave ", " raised "];
 /// With fewer columns the value that was wanted is not cut, but left out.
 const FEW: usize = 30;
 
-/// Like [`fit`], for the reason of a failure: first the call is cut, then what it gave, and what was wanted is
+/// Like [`fit`], for the reason of a failure: first the call is cut, then what it gave. What was wanted is
 /// still said.
 pub fn fit_reason(text: &str, columns: usize) -> String {
     let parts = parts_of_reason(text).filter(|_| width(text) > columns);

@@ -25,9 +25,9 @@ pub fn split(command: &str) -> Result<Vec<String>, String> {
 /// Words that are a shell's own.
 const OF_SHELLS: [&str; 9] = ["&&", "||", "|", "&", ";", ">", ">>", "<", "2>&1"];
 
-/// The words of a command that is run without a shell. Else a part behind `&&` would never run, and the exit code
-/// be that of the first.
-pub fn alone(command: &str) -> Result<Vec<String>, String> {
+/// The words of a command that is run without a shell. A part behind `&&` would never run, and the exit
+/// code be that of the first.
+pub fn without_shell(command: &str) -> Result<Vec<String>, String> {
     let words = split(command)?;
     let is_of_shells = |word: &&String| OF_SHELLS.contains(&word.as_str()) || word.ends_with(';');
     match words.iter().find(is_of_shells) {
@@ -198,9 +198,9 @@ mod tests {
     #[test]
     fn a_command_for_a_shell_is_refused() {
         for command in ["true && false", "make; ls", "a || b", "npm test 2>&1", "a > b"] {
-            assert!(alone(command).unwrap_err().contains("write `sh -c '…'` around it"), "{command}");
+            assert!(without_shell(command).unwrap_err().contains("write `sh -c '…'` around it"), "{command}");
         }
-        assert_eq!(alone("sh -c 'true && false; ls'").unwrap(), ["sh", "-c", "true && false; ls"]);
+        assert_eq!(without_shell("sh -c 'true && false; ls'").unwrap(), ["sh", "-c", "true && false; ls"]);
     }
 
     #[test]

@@ -6,7 +6,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Look, bar, code, prompt, put, rule};
-use crate::agreement::are_called;
 use crate::source::Prompt;
 use crate::tui::app::candidate::Scroll;
 use crate::tui::app::{Focus, Loading, State};
@@ -92,7 +91,7 @@ fn facts(state: &State, columns: usize) -> Vec<(&'static str, String, Role)> {
         };
         facts.push(("sandbox", words, role));
     } else {
-        let is_compared = state.job.target().is_some_and(|target| are_called(target.language));
+        let is_compared = state.job.target().is_some_and(|target| target.language.is_observed());
         let pick = if is_compared { "what most candidates do decides" } else { "the likeliest candidate is the pick" };
         facts.push(("tests", format!("none: {pick}"), Role::Muted));
     }

@@ -3,10 +3,11 @@
 
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bass_tui::code::{Target, TargetSpec};
 use bass_tui::language::Language;
-use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
+use bass_tui::trial::{Limits, Runner, Status, Tests, Trial, Verdict};
 
 use crate::place::{Place, trial};
 use crate::runner::runner;
@@ -50,6 +51,24 @@ impl Crate {
         let verdict = self.body(body);
         assert_eq!((verdict.status, verdict.message.as_str()), (status, message), "{}", verdict.output);
     }
+}
+
+/// The time that tests take without the candidate counts, up to twelve times the limit.
+#[test]
+fn slow_rust_tests_judge_a_candidate() {
+    let tests = "use doubling::f;\nuse std::time::{Duration, Instant};\n\n#[test]\nfn doubles() {\n    let begun = Instant::now();\n    \
+        while begun.elapsed() < Duration::from_millis(2500) {}\n    assert_eq!(f(3), 6);\n}\n";
+    let files = [("src/lib.rs", LIBRARY), ("tests/doubles.rs", tests)];
+    let Some(slow) = Crate::new(&files, "src/lib.rs", "tests/doubles.rs") else { return };
+    let judged = |body: &str| {
+        let tests = slow.folder.tests(slow.file, slow.tests);
+        let limits = Limits { wall: Duration::from_secs(1), ..Limits::default() };
+        let text = slow.text();
+        let program = text.replace("todo!()", body);
+        let trial = Trial { stub: Some(text), limits, ..trial(Language::Rust, &program, tests) };
+        slow.folder.judge(&slow.runner, &trial).status
+    };
+    assert_eq!([judged("x * 2"), judged("x")], [Status::Passed, Status::Failed]);
 }
 
 const LIBRARY: &str = "/// Doubles.\npub fn f(x: i64) -> i64 {\n    todo!()\n}\n";

@@ -40,15 +40,15 @@ pub struct Baseline {
     pub wanted: Vec<String>,
     /// True if the program holds no other tests, so that it needs no names.
     pub is_all: bool,
-    /// The tests that are left out, in words.
+    /// The tests that are left out.
     pub left_out: LeftOut,
     /// True if one of the tests fails only because the function panics.
     pub notices: bool,
     /// Duration of the tests.
     #[serde(default)]
     pub elapsed: Duration,
-    /// The limit that the tests have hit, and the time that they had. It may be long another time, so that it
-    /// is not kept.
+    /// The limit that the tests have hit, and the time that they had. Not on disk: another time they may have
+    /// more.
     #[serde(skip)]
     pub hit: Option<(String, Duration)>,
 }
