@@ -590,3 +590,41 @@ fn rust_tests_that_only_reach_the_function_do_not_decide() {
     assert_eq!(judged("text.starts_with('0')").0, Status::Passed);
     assert_eq!(judged("text.is_empty()"), (Status::Failed, "invalid: assertion `".to_owned()));
 }
+
+/// Further tests of a program run at once. A failure among them overrules a pass, and an early end is said.
+#[test]
+fn further_tests_of_a_program_confirm_a_pass() {
+    let test = |name: &str, x: i64| {
+        format!("use crate::doubling::f;\n\n#[test]\nfn {name}() {{\n    assert_eq!(f({x}), {});\n}}\n", 2 * x)
+    };
+    let own = format!("{LIBRARY}\n#[test]\nfn own() {{\n    assert_eq!(f(3), 6);\n}}\n");
+    let files = [
+        ("src/lib.rs", "pub mod doubling;\n#[cfg(test)]\nmod near;\n#[cfg(test)]\nmod far;\n"),
+        ("src/doubling.rs", own.as_str()),
+        ("src/near.rs", &test("near", 4)),
+        ("src/far.rs", &test("far", 5)),
+        ("src/unused.rs", &test("unused", 6)),
+    ];
+    let Some(it) = Crate::new(&files, "src/doubling.rs", "src/unused.rs") else { return };
+    let judged = |body: &str| {
+        let group = |file: &str| (it.folder.tests("src/doubling.rs", file), file.to_owned());
+        let tests = Tests::FirstOf(["src/doubling.rs", "src/near.rs", "src/far.rs", "src/unused.rs"].map(group).into());
+        let program = own.replace("todo!()", body);
+        let stub = Some(own.clone());
+        let verdict = it.folder.judge(&it.runner, &Trial { stub, ..trial(Language::Rust, &program, tests) });
+        (verdict.status, [vec![verdict.message], verdict.assurance.marks].concat().join("; "))
+    };
+    assert_eq!(judged("2 * x"), (Status::Passed, "1 test".to_owned()));
+    let (status, message) = judged("if x == 5 { 0 } else { 2 * x }");
+    assert_eq!((status, message.starts_with("far::far: assertion")), (Status::Failed, true), "{message}");
+    let (status, message) = judged("if x == 5 { std::process::exit(0) }\n    2 * x");
+    let says = "1 test; src/far.rs end without the candidate, and with it: the process ended with exit code 0";
+    assert_eq!((status, message.starts_with(says)), (Status::Passed, true), "{message}");
+    // No program holds the file.
+    it.expect(
+        "2 * x",
+        Status::NotRun,
+        "all tests of src/unused.rs are in no test program of the crate: no mod line leads to them, or a cfg leaves \
+         them out",
+    );
+}

@@ -67,6 +67,16 @@ struct Built {
     has_notes: bool,
 }
 
+/// The end of a search for a baseline in a program.
+enum Found {
+    /// The baseline, or a verdict if that could not be finished.
+    Baseline(Result<Baseline, Verdict>),
+    /// The program does not hold the tests of the file.
+    Absent,
+    /// The program did not say which tests it holds.
+    Nothing,
+}
+
 /// The baseline of the tests, found once. A verdict if that could not be finished.
 ///
 /// Built without the body of the function first, so that the cache also serves a file in which only the body
@@ -97,22 +107,30 @@ pub fn known(
             known.insert(key, Arc::clone(&found));
             return Ok(Ok(found));
         }
+        let mut absent = 0;
+        let mut keep = |found: Baseline| {
+            let found = Arc::new(found);
+            if found.hit.is_none() {
+                bench.cache.folder.write(&key, &*found);
+            }
+            known.insert(key.clone(), Arc::clone(&found));
+            found
+        };
         for kind in kinds {
             if bench.at.is_cancelled() {
                 return Ok(Err(cancelled()));
             }
             let version = Version { edits: edits.clone(), has_notes };
             let Ok(built) = build(bench, kind, (&program, text), &version)? else { continue };
-            if let Some(found) = find(bench, kind, &built, function)? {
-                return Ok(found.map(|found| {
-                    let found = Arc::new(found);
-                    if found.hit.is_none() {
-                        bench.cache.folder.write(&key, &*found);
-                    }
-                    known.insert(key, Arc::clone(&found));
-                    found
-                }));
+            match find(bench, kind, &built, function)? {
+                Found::Baseline(found) => return Ok(found.map(keep)),
+                Found::Absent => absent += 1,
+                Found::Nothing => {}
             }
+        }
+        // Other versions would not hold them either.
+        if let Some(kind) = kinds.first().filter(|_| absent == kinds.len()) {
+            return Ok(Ok(keep(none(kind))));
         }
     }
     if bench.at.is_cancelled() {
@@ -121,6 +139,21 @@ pub fn known(
     // Nothing is known, so the tests are read from the text.
     let Some(kind) = kinds.first() else { return Ok(Err(Verdict::not_run("no tests found"))) };
     Ok(Ok(Arc::new(of_text(bench, kind, text))))
+}
+
+/// The baseline of a file that no program holds.
+fn none(kind: &Kind) -> Baseline {
+    let words = "in no test program of the crate: no mod line leads to them, or a cfg leaves them out".to_owned();
+    Baseline {
+        kind: kind.clone(),
+        module: String::new(),
+        wanted: Vec::new(),
+        is_all: false,
+        left_out: LeftOut { names: Vec::new(), words },
+        notices: false,
+        elapsed: Duration::ZERO,
+        hit: None,
+    }
 }
 
 /// The baseline as far as the text alone states it.
@@ -141,18 +174,13 @@ pub fn of_text(bench: &Bench, kind: &Kind, text: &str) -> Baseline {
     }
 }
 
-/// The baseline from a program's runs. `None` if it does not hold the tests of the file.
-fn find(
-    bench: &Bench,
-    kind: &Kind,
-    built: &Built,
-    function: Option<&str>,
-) -> Result<Option<Result<Baseline, Verdict>>, TrialError> {
+/// The baseline from a program's runs.
+fn find(bench: &Bench, kind: &Kind, built: &Built, function: Option<&str>) -> Result<Found, TrialError> {
     let listed = list(bench, built, &[])?;
     let ignored = list(bench, built, &["--ignored"])?;
-    let (Some(listed), Some(ignored)) = (listed, ignored) else { return Ok(None) };
+    let (Some(listed), Some(ignored)) = (listed, ignored) else { return Ok(Found::Nothing) };
     let own = format!("{}::end", built.program.secret);
-    let Some(module) = listed.iter().find_map(|name| name.strip_suffix(&own)) else { return Ok(None) };
+    let Some(module) = listed.iter().find_map(|name| name.strip_suffix(&own)) else { return Ok(Found::Absent) };
     let module = module.trim_end_matches("::").to_owned();
     // Of a test program all tests count, also those of modules in other files. Of a module only its own
     // count.
@@ -169,7 +197,7 @@ fn find(
     let (kind, left_out) = (kind.clone(), LeftOut::default());
     let (elapsed, hit) = (Duration::ZERO, None);
     let baseline = Baseline { kind, module, wanted, is_all: false, left_out, notices: false, elapsed, hit };
-    judge(bench, built, baseline, function).map(Some)
+    judge(bench, built, baseline, function).map(Found::Baseline)
 }
 
 /// The name of a test in its program.

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::baseline::Baseline;
 use super::cache_folder::{CacheFolder, Stamp, State};
 use crate::sandbox::Scratch;
-use crate::trial::language::row::{Base, Context, Copy, Project, Tool, TrialError};
+use crate::trial::language::row::{Base, Context, Copy, Project, Tool, TrialError, Verdict};
 
 /// The build caches of projects.
 #[derive(Debug, Default)]
@@ -52,6 +52,8 @@ pub struct BuildCache {
     packages: Vec<String>,
     /// Known baselines of tests. One trial at a time looks for one.
     pub known: Mutex<HashMap<String, Arc<Baseline>>>,
+    /// Verdicts of whole test programs with a candidate, if all their tests passed, see [`super::confirm`].
+    pub whole: Mutex<HashMap<u64, Option<Verdict>>>,
 }
 
 impl BuildCache {
@@ -63,7 +65,7 @@ impl BuildCache {
             .collect();
         let manifests = files.keys().filter(|path| path.ends_with("Cargo.toml"));
         let packages = manifests.filter_map(|path| package_name(&base.read(path).ok()?)).collect();
-        Self { base, folder, files, packages, known: Mutex::default() }
+        Self { base, folder, files, packages, known: Mutex::default(), whole: Mutex::default() }
     }
 
     /// State of all files but those of a candidate and its tests, in words.

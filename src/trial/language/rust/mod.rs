@@ -11,6 +11,8 @@
 //!   and cannot write through the links. A test program is cached for exactly its text, a baseline for all
 //!   files but the body.
 //! - Unchanged files get an old time, others a new one, since cargo compares times.
+//! - Further tests, which only confirm a pass, run as whole programs with the candidate. Where one fails, each
+//!   file is compared as above (`confirm`).
 //! - A lone file is a crate without packages that rustc compiles by itself; its tests are a module of it
 //!   (`lone`).
 
@@ -18,6 +20,7 @@ mod baseline;
 mod bench;
 mod build_cache;
 mod cache_folder;
+mod confirm;
 mod crates;
 mod edit;
 mod examples;
