@@ -26,7 +26,7 @@ const TRIES: [(Tier, &str); 16] = [
     (Tier::KernelRules, "a file of the user could be written"),
     (Tier::KernelRules, "a file could be made outside"),
     (Tier::KernelRules, "a network socket to elsewhere could be opened"),
-    (Tier::KernelRules, "a local socket could be opened"),
+    (Tier::KernelRules, "a local service could be reached"),
     (Tier::KernelRules, "another process could be signalled"),
     (Tier::KernelRules, "the program's own folder could not be written"),
 ];
@@ -51,6 +51,8 @@ pub struct Attack {
     pub parent: i32,
     /// A port of the machine that listens on its loopback interface.
     pub port: u16,
+    /// Local services of the machine: one with a path, one with an abstract name.
+    pub local: Vec<(libc::sockaddr_un, libc::socklen_t)>,
     /// Where the answers go.
     pub pipe: OwnedFd,
     /// One byte each, 0 for what ended as it should.
@@ -94,7 +96,11 @@ impl Attack {
                 } else {
                     refused(libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0))
                 },
-                refused(libc::socket(libc::AF_UNIX, libc::SOCK_STREAM, 0)),
+                if self.tier == Tier::Full {
+                    !self.local.iter().any(|(address, size)| reaches_local(address, *size))
+                } else {
+                    refused(libc::socket(libc::AF_UNIX, libc::SOCK_STREAM, 0))
+                },
                 self.parent == libc::getpid() || refused(libc::kill(self.parent, 0)),
                 !refused(libc::open(self.inside.as_ptr(), write_new, 0o600)),
             ]
@@ -146,6 +152,17 @@ fn reaches(kind: libc::c_int, address: [u8; 4], port: u16) -> bool {
         to.sin_port = port.to_be();
         to.sin_addr.s_addr = u32::from_ne_bytes(address);
         let found = libc::connect(fd, (&raw const to).cast(), size_of::<libc::sockaddr_in>() as libc::socklen_t) == 0;
+        libc::close(fd);
+        found
+    }
+}
+
+/// Returns true if a local service accepts a connection.
+fn reaches_local(address: &libc::sockaddr_un, size: libc::socklen_t) -> bool {
+    // SAFETY: plain numbers, a live address of at least the size that is told.
+    unsafe {
+        let fd = libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
+        let found = libc::connect(fd, std::ptr::from_ref(address).cast(), size) == 0;
         libc::close(fd);
         found
     }

@@ -75,19 +75,20 @@ pub fn ruleset(
     }
     rules = allow(rules, abi, Path::new("/dev/null"), null)?;
     for path in std::iter::once(scratch).chain(writable.iter().map(PathBuf::as_path)) {
-        rules = allow(rules, abi, path, all_but_special(abi))?;
+        rules = allow(rules, abi, path, all_but_special(abi, has_network))?;
     }
     Option::<OwnedFd>::from(rules).ok_or_else(|| failed(&"the kernel gave no ruleset"))
 }
 
-/// All rights but those to make devices and sockets.
-fn all_but_special(abi: ABI) -> BitFlags<AccessFs> {
-    AccessFs::from_all(abi) & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock)
+/// All rights but those to make devices, and sockets where the network is not the program's own.
+fn all_but_special(abi: ABI, has_network: bool) -> BitFlags<AccessFs> {
+    let all = AccessFs::from_all(abi) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
+    if has_network { all } else { all & !AccessFs::MakeSock }
 }
 
-/// The rights in a folder that a program may write to, for [`add`].
+/// The rights in a folder in memory that a program may write to, for [`add`].
 pub fn writing(kernel: u32) -> u64 {
-    all_but_special(usable(kernel)).bits()
+    all_but_special(usable(kernel), true).bits()
 }
 
 /// The right to read a file, of linux/landlock.h.

@@ -7,7 +7,9 @@ use std::ffi::CString;
 use std::fs;
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 
 use super::attack::{self, ANSWERS, Attack};
@@ -29,8 +31,15 @@ pub fn prove(mechanisms: &Mechanisms) -> Result<bool, String> {
     // Where there is no loopback interface, nothing can be reached by it.
     let service = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok();
     let port = service.as_ref().and_then(|service| service.local_addr().ok()).map_or(0, |address| address.port());
+    let (path, unnamed) = (outside.path().join("service"), format!("bass-tui-probe-{}", std::process::id()));
+    // They listen until the answers are there.
+    let by_path = UnixListener::bind(&path).ok();
+    let by_name = SocketAddr::from_abstract_name(&unnamed).and_then(|name| UnixListener::bind_addr(&name)).ok();
+    let by_path = by_path.iter().map(|_| path.as_os_str().as_bytes().to_vec());
+    let by_name = by_name.iter().map(|_| [b"\0", unnamed.as_bytes()].concat());
     let attack = Attack {
         port,
+        local: by_path.chain(by_name).filter_map(|name| local_address(&name)).collect(),
         tier: mechanisms.tier,
         secret: name(&secret)?,
         outside: name(&outside.path().join("made"))?,
@@ -66,6 +75,17 @@ pub fn prove(mechanisms: &Mechanisms) -> Result<bool, String> {
     process.collect()?;
     read.map_err(text)?;
     evaluate(&bytes)
+}
+
+/// The address of a local service: a path, or an abstract name behind a zero byte. `None` if it is too long.
+fn local_address(name: &[u8]) -> Option<(libc::sockaddr_un, libc::socklen_t)> {
+    // SAFETY: all zeros is an address without a name.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    for (to, byte) in address.sun_path.get_mut(..name.len())?.iter_mut().zip(name) {
+        *to = *byte as libc::c_char;
+    }
+    Some((address, (std::mem::offset_of!(libc::sockaddr_un, sun_path) + name.len()) as libc::socklen_t))
 }
 
 /// Facts that the answers prove.

@@ -283,7 +283,7 @@ fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>
             .map(|kind| SeccompRule::new(vec![condition(1, word.clone(), SeccompCmpOp::MaskedEq(0xf), kind as u64)?]))
     };
     if tier == Tier::Full {
-        let mut others = vec![none_of(0, &[libc::AF_INET, libc::AF_INET6])?];
+        let mut others = vec![none_of(0, &[libc::AF_INET, libc::AF_INET6, libc::AF_UNIX])?];
         others.push(none_of(2, &[0, libc::IPPROTO_TCP, libc::IPPROTO_UDP])?);
         others.extend(other_kinds([libc::SOCK_STREAM, libc::SOCK_DGRAM]).collect::<Result<Vec<_>, _>>()?);
         rules.insert(libc::SYS_socket, others);

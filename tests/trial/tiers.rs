@@ -165,6 +165,16 @@ fn in_namespaces_there_is_nobody_else() {
     );
 }
 
+/// Processes of the library that talk over local sockets, as all do by default since Python 3.14.
+#[test]
+fn processes_of_the_library_talk_to_each_other_in_the_full_tier() {
+    let program = "import multiprocessing\n\ndef double(x):\n    return 2 * x\n\ndef f(x):\n    \
+        with multiprocessing.Manager() as manager:\n        shared = manager.dict(x=x)\n        \
+        with multiprocessing.get_context('forkserver').Pool(1) as pool:\n            \
+        return pool.map(double, [shared['x']])[0]\n";
+    expect_in(&TIERS[..1], program, Status::Passed, "1 test");
+}
+
 #[test]
 fn children_that_stay_behind_do_not_hold_a_trial_up() {
     let program = "import os, time\n\ndef f(x):\n    if os.fork() == 0:\n        time.sleep(600)\n    return 2 * x\n";
