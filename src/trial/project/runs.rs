@@ -459,9 +459,13 @@ struct Tried {
 }
 
 impl Tried {
-    /// Returns true if all tests came to their end, and none failed.
+    /// Returns true if all tests came to their end, none failed, and nothing was replaced: what is replaced
+    /// without the candidate, too, is known by a run without it.
     fn passes(&self) -> bool {
-        let is_well = |names: &Names| names.complaint.is_empty() && names.missing.is_empty() && !names.tests.is_empty();
+        let is_well = |names: &Names| {
+            let is_silent = names.complaint.is_empty() && names.missing.is_empty() && names.changed.is_empty();
+            is_silent && !names.tests.is_empty()
+        };
         let has_ended = |test: &TestEnd| matches!(test.outcome, Outcome::Passed | Outcome::Skipped);
         let names = self.names.as_ref().ok().filter(|_| self.run.ended == Ended::Exited(0));
         names.is_some_and(|names| is_well(names) && names.tests.iter().all(has_ended))

@@ -482,3 +482,29 @@ fn titles_may_hold_a_nul() {
         assert!(verdict.has_passed() && verdict.message.starts_with("1 test (left out"), "{script}: {verdict:?}");
     }
 }
+
+/// A helper of further tests replaces a part of the language, without the candidate as well.
+#[test]
+fn what_further_tests_replace_themselves_is_not_held_against_a_pass() {
+    let Some(runner) = node() else { return };
+    let more = "import '../src/more.js';\nimport test from 'node:test';\nimport assert from 'node:assert';\n\
+        import { f } from '../src/f.js';\n\ntest('of five', () => assert.equal([f(5)].last(), 10));\n";
+    let files = [
+        PACKAGE,
+        HELPER,
+        ("src/f.js", STUB),
+        ("src/more.js", "Array.prototype.last = function () { return this[this.length - 1]; };\n"),
+        ("test/f.test.js", TESTS),
+        ("test/more.test.js", more),
+    ];
+    let place = Place::new(&files);
+    let judge = |program: &str| {
+        let group = |file: &str| (place.tests("src/f.js", file), file.to_owned());
+        let tests = Tests::FirstOf(["test/f.test.js", "test/more.test.js"].map(group).into());
+        place.judge(&runner, &Trial { stub: Some(STUB.to_owned()), ..trial(Language::JavaScript, program, tests) })
+    };
+    let right = judge(RIGHT);
+    assert_eq!((right.status, right.message.as_str()), (Status::Passed, "4 tests"), "{}", right.output);
+    let replaces = judge(&format!("{RIGHT}if (Array.prototype.last) Array.prototype.map = null;\n"));
+    assert_eq!(replaces.status, Status::Tampered, "{}", replaces.message);
+}
