@@ -118,6 +118,11 @@ fn unittest_alone() {
             (RAISES, "tests.test_code.Code.test_f: ValueError: no"),
             ("    return sorted(values)\n", "tests.test_code.Code.test_f: AssertionError: Lists differ"),
             ("    return [1, 3]\n", "tests.test_code.Code.test_parts"),
+            // Further tests of the same package, which import relatively.
+            (
+                "    return sorted(set(values)) if len(values) < 5 else [1]\n",
+                "tests.test_more.More.test_longer: AssertionError: Lists differ",
+            ),
         ],
     });
 }

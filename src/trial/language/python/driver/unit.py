@@ -171,7 +171,11 @@ def with_discovery(run, parts):
     run.runner = "unittest"
     result = result_of(run, None)
     parts.look()
-    all_tests = each_of(unittest.defaultTestLoader.discover(run.path, "*test*.py"))
+    # Tests inside of a package import it relatively.
+    top = os.path.abspath(run.path)
+    while os.path.isfile(os.path.join(top, "__init__.py")):
+        top = os.path.dirname(top)
+    all_tests = each_of(unittest.defaultTestLoader.discover(run.path, "*test*.py", top))
     all_tests = [test for test in all_tests if not run.only or test.id() in run.only]
     unittest.TestSuite(all_tests).run(result())
     return run.look_again(parts, again_with(all_tests, result))
