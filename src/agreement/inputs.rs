@@ -17,6 +17,7 @@ use super::names::with_forms;
 use super::nesting::Nesting;
 use super::pairs::{are_intervals, rising};
 use super::returned;
+use super::shape;
 use super::stubs;
 use super::uses::Uses;
 use super::value::{self, Argument, written};
@@ -57,7 +58,9 @@ pub fn inputs(target: &Target, texts: Texts<'_>, bodies: &[&str]) -> Result<Vec<
     let shown = shown_calls(target, &called, head, texts.tests);
     let declared = Declarations::of_file(target.language, &target.text);
     let types = Types::new(target.language, &declared);
-    let mut parameters = parameters(types, head, &called.name).unwrap_or_default();
+    let parameters = parameters(types, head, &called.name).unwrap_or_default();
+    let mut parameters = shape::told(target.language, head, parameters);
+    let is_typed = !parameters.is_empty() && parameters.iter().all(|parameter| parameter.kind.is_plain());
     let words = if shown.is_empty() {
         Words::of(target.language, head, &called.name, &parameters)
     } else {
@@ -96,7 +99,9 @@ pub fn inputs(target: &Target, texts: Texts<'_>, bodies: &[&str]) -> Result<Vec<
     let object = called.class.as_deref().filter(|_| !called.is_static).and_then(|class| types.object(class));
     let others = methods::others(target, &called, types);
     let alone: Vec<Call> = shown.iter().filter(|call| call.level == 0).cloned().collect();
+    let from = all.all.len();
     typical_calls(&called, object.as_ref(), (&parameters, &others), &alone, &mut all);
+    all.all[from..].iter_mut().for_each(|input| input.is_typed = is_typed);
     if !levels.is_empty() {
         let (returned, outer): (Vec<_>, Vec<_>) = all.all.into_iter().partition(Input::is_of_returned);
         all.all = returned::calls(&called, &outer, &levels, MOST.saturating_sub(returned.len()));
@@ -354,6 +359,7 @@ impl Inputs<'_> {
             earlier,
             is_read: self.called.is_read,
             is_meant: false,
+            is_typed: false,
         };
         self.add_input(input, most);
     }

@@ -197,6 +197,17 @@ const TEXTS: &[&str] = &[
 ];
 
 impl Kind {
+    /// Returns true if all values are plain ones of a known kind: numbers, texts, and lists and the like of them.
+    pub fn is_plain(&self) -> bool {
+        match self {
+            Kind::Bool | Kind::Int | Kind::Float | Kind::Text | Kind::Pair(_) => true,
+            Kind::List(kind) | Kind::Row(kind) | Kind::Set(kind) | Kind::Maybe(kind) => kind.is_plain(),
+            Kind::Tuple(all) => all.iter().all(Kind::is_plain),
+            Kind::Dict(one, other) | Kind::Either(one, other) => one.is_plain() && other.is_plain(),
+            _ => false,
+        }
+    }
+
     /// The kind of a value.
     pub fn of(value: &Value) -> Self {
         let all = |values: &[Value]| Box::new(values.iter().map(Self::of).fold(Self::Unknown, Self::or));

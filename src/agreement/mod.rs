@@ -40,6 +40,7 @@ mod nesting;
 mod object;
 mod pairs;
 mod returned;
+mod shape;
 mod stated;
 mod stubs;
 mod typed;

@@ -54,6 +54,9 @@ const FAULTS: &[&str] = &[
 /// Errors that no input is to blame for: names that nothing defines, and placeholders.
 const OF_CODE: &[&str] = &["NameError", "NotImplementedError", "ReferenceError", "UnboundLocalError"];
 
+/// Errors of code that takes values for others than they are.
+const OF_TYPES: &[&str] = &["AttributeError", "TypeError"];
+
 /// The outcome that votes are counted by: nobody agrees on an error of the code.
 fn outcome_of(observed: &Observed) -> Option<(Effect, &str)> {
     observed.outcome().filter(|(effect, key)| *effect != Effect::Raised || !OF_CODE.contains(key))
@@ -87,7 +90,7 @@ pub fn tally(witnesses: &[Witness], inputs: &[Input]) -> Vec<Standing> {
     let mut standings = vec![Standing::default(); witnesses.len()];
     // An input that suits none, such as one with a name that is not defined there, tells nothing.
     let mut counted = Vec::new();
-    for (input, &Input { is_meant, .. }) in inputs.iter().enumerate() {
+    for (input, &Input { is_meant, is_typed, .. }) in inputs.iter().enumerate() {
         let mut votes: HashMap<_, usize> = HashMap::new();
         for (w, witness) in witnesses.iter().enumerate() {
             if let Some(outcome) = outcome(w, input) {
@@ -96,11 +99,13 @@ pub fn tally(witnesses: &[Witness], inputs: &[Input]) -> Vec<Standing> {
         }
         counted.extend((!votes.is_empty()).then_some(input));
         // On an input that most refuse they differ in ways that no caller sees.
-        let all: usize = votes.values().sum();
         let returned = |(outcome, votes): (&(Effect, &str), &usize)| (outcome.0 == Effect::Returned).then_some(*votes);
         let returned: usize = votes.iter().filter_map(returned).sum();
-        // Who refuses an input that the function is for has no say there, once another one takes it.
-        let refuses = |outcome: (Effect, &str)| is_meant && returned > 0 && outcome.0 == Effect::Raised;
+        // Who refuses an input that the function is for has no say there, once another one takes it. Nor has who
+        // takes values of the declared types for others.
+        let is_mistaken = |key: &str| is_meant || is_typed && OF_TYPES.contains(&key);
+        let refuses = |outcome: (Effect, &str)| returned > 0 && outcome.0 == Effect::Raised && is_mistaken(outcome.1);
+        let all: usize = votes.iter().filter(|(outcome, _)| !refuses(**outcome)).map(|(_, votes)| votes).sum();
         let weight = if 2 * returned >= all || is_meant { USUAL } else { 1 };
         for (w, standing) in standings.iter_mut().enumerate() {
             // A call without an outcome that can be compared agrees with nothing.
@@ -234,6 +239,19 @@ mod tests {
         assert_eq!([wins(&all, false), wins(&all, true)], [false, true]);
         all[1].observed[3] = refuses("KeyError");
         assert!(!wins(&all, true), "nobody takes it");
+    }
+
+    /// Most take values of the declared types for others.
+    #[test]
+    fn an_error_of_types_on_values_of_the_declared_types_is_no_vote() {
+        let wins = |key: &str, is_typed: bool| {
+            let mut all = [witness(3, "x!!!"), witness(1, "xabc")];
+            all[0].observed[1..].iter_mut().for_each(|observed| observed.key = key.to_owned());
+            let standings = tally(&all, &vec![Input { is_typed, ..Input::default() }; 4]);
+            standings[1].order() > standings[0].order()
+        };
+        assert!(wins("TypeError", true) && wins("AttributeError", true));
+        assert!(!wins("TypeError", false) && !wins("ValueError", true) && !wins("IndexError", true));
     }
 
     #[test]

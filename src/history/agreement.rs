@@ -188,6 +188,7 @@ mod tests {
                 .collect(),
             is_read: false,
             is_meant: false,
+            is_typed: at == 2,
         };
         let plain = Observed {
             effect: Effect::Returned,

@@ -56,6 +56,9 @@ pub struct Input {
     /// True where the documentation names a value as one that the function takes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_meant: bool,
+    /// True where all arguments are plain values of the types that the function declares.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_typed: bool,
 }
 
 /// A call before the one that is looked at, of the same object or function.
