@@ -326,6 +326,67 @@ fn helpers_come_from_the_other_blocks_of_an_answer() {
 }
 
 #[test]
+fn statements_that_the_function_depends_on_come_with_it() {
+    let file = "def f(x):\n    ...\n";
+    let body = |text: &str| format!("def f(x):\n    return {text}\n");
+    for (before, text) in [
+        ("import sys\nsys.setrecursionlimit(10**6)\n\n\n", "f(x - 1)"),
+        ("from decimal import Decimal, getcontext\n\n\ngetcontext().prec = 50\n\n\n", "Decimal(x)"),
+        ("class _Node:\n    pass\n\n\n_Node.__lt__ = lambda a, b: a.v < b.v\n\n\n", "_Node(x)"),
+        (
+            "_HANDLERS = {}\n\n\ndef _handles(kind):\n    def register(fn):\n        _HANDLERS[kind] = fn\n        return fn\n    \
+             return register\n\n\n@_handles('add')\ndef _add(a):\n    return a\n\n\n",
+            "_HANDLERS[x](x)",
+        ),
+        ("_TABLE = None\n\n\ndef _init():\n    global _TABLE\n    _TABLE = [1]\n\n\n_init()\n\n\n", "_TABLE[x]"),
+    ] {
+        let answer = format!("{before}{}\nprint(f(3))\n", body(text));
+        let whole = taken(file, Language::Python, "f", &answer);
+        let has_all = before.lines().filter(|line| !line.is_empty()).all(|line| whole.contains(line));
+        assert!(has_all && !whole.contains("print"), "{whole}");
+    }
+    // Others are no part of it.
+    let answer = format!("import sys\nsys.path.append('.')\nlogging.basicConfig()\n\n{}", body("x"));
+    assert_eq!(taken(file, Language::Python, "f", &answer), body("x"));
+    let file = "export function f(x) {\n}\n";
+    for (before, text) in [
+        (
+            "class Node {\n}\n\nNode.prototype.less = (a) => a;\n\nNode.of = (x) => new Node(x);\n\n",
+            "Node.of(x).less(1)",
+        ),
+        (
+            "const REG = {};\n\nfunction register(name, fn) {\n  REG[name] = fn;\n}\n\nregister('sort', (x) => x);\n\n",
+            "REG.sort(x)",
+        ),
+        ("Array.prototype.last = function () {\n  return this[0];\n};\n\n", "[x].last()"),
+    ] {
+        let answer = format!("{before}export function f(x) {{\n  return {text};\n}}\n\nconsole.log(f(3));\n");
+        let whole = taken(file, Language::JavaScript, "f", &answer);
+        let has_all = before.lines().filter(|line| !line.is_empty()).all(|line| whole.contains(line));
+        assert!(has_all && !whole.contains("console"), "{whole}");
+    }
+}
+
+#[test]
+fn statements_that_change_the_function_come_behind_it() {
+    let file = "def f(x):\n    ...\n\n\ndef g():\n    pass\n";
+    let after = file.strip_prefix("def f(x):\n    ...\n").unwrap();
+    for (before, body, behind) in [
+        ("", "    f.calls += 1\n", "f.calls = 0\n"),
+        ("def _listed(fn):\n    return lambda *a: list(fn(*a))\n\n\n", "    yield x\n", "f = _listed(f)\n"),
+        ("", "    return '?'\n", "@f.register\ndef _(x: int):\n    return 'int'\n"),
+    ] {
+        let answer = format!("{before}def f(x):\n{body}\n\n{behind}\nassert f(1)\nresult = f(2)\n");
+        let wanted = format!("{before}def f(x):\n{body}\n\n{behind}{after}");
+        assert_eq!(taken(file, Language::Python, "f", &answer), wanted);
+    }
+    let file = "function f(x) {\n}\n\nmodule.exports = { f };\n";
+    let answer = "function f(x) {\n  f.calls += 1;\n}\nf.calls = 0;\n";
+    let wanted = "function f(x) {\n  f.calls += 1;\n}\n\nf.calls = 0;\n\nmodule.exports = { f };\n";
+    assert_eq!(taken(file, Language::JavaScript, "f", answer), wanted);
+}
+
+#[test]
 fn statements_that_fill_a_table_come_with_it() {
     let file = "def f(n):\n    ...\n";
     let table = "TABLE = {}\n\n\nfor n in range(9):\n    TABLE[n] = n * n\n\n\nNAMES = []\n\n\nNAMES.append('a')\n\n\n";

@@ -16,7 +16,11 @@ impl Around<'_> {
     /// Returns true if the body names nothing that may still come: everything is in the language, its
     /// library, the file, or an import.
     pub fn is_all_known(&self, (head, body): (&str, &str), beside: &Beside) -> bool {
-        // A type may get methods further down, and a table its lines.
+        // A type may get methods further down, a table its lines, and the function attributes.
+        let words = words(self.language, body);
+        if words.windows(2).any(|two| two[0].name() == Some(self.name) && two[1].is('.')) {
+            return false;
+        }
         let helpers = outline(self.language, &beside.helpers.concat());
         if !beside.members.is_empty() || helpers.iter().any(|item| item.kind != ItemKind::Function) {
             return false;

@@ -11,6 +11,7 @@ mod order;
 mod owned;
 mod parts;
 mod pieces;
+mod run;
 
 use std::ops::Range;
 
@@ -145,8 +146,18 @@ impl Target {
         }
         let blank = if self.language == Language::Python && place.indent.is_empty() { "\n\n" } else { "\n" };
         let mut insert = |at: usize, text: String| edits.push(Edit { range: at..at, text });
-        for helper in &beside.helpers {
+        let around = self.around_it("");
+        let (behind, before): (Vec<_>, Vec<_>) = beside.helpers.iter().partition(|helper| around.is_behind(helper));
+        for helper in before {
             insert(place.at, text::indented(helper, &place.indent) + blank);
+        }
+        let end = self.function.end.max(self.replaced().end);
+        // The end of its line stays behind what comes after it.
+        let is_open = !self.text[..end].ends_with('\n');
+        for statement in behind {
+            let statement =
+                if is_open && self.text[end..].starts_with('\n') { statement.trim_end() } else { statement };
+            insert(end, [if is_open { "\n" } else { "" }, blank, statement].concat());
         }
         let own = text::line_start(&self.text, self.stub.min(self.function.start));
         let own = self.above_overloads(own);

@@ -8,18 +8,13 @@ use super::grown::{CONSTRUCTORS, Fresh, Grown, fields};
 use super::imports::{self, Import};
 use super::listed;
 use super::pieces::{Of, Part, Piece};
+use super::run::Kept;
 use crate::code::outline::{Item, mentioned};
 use crate::code::rust::UNNAMED;
 use crate::code::uses::{Uses, uses};
 use crate::code::words::{Word, words};
 use crate::code::{known, rules};
 use crate::language::Language;
-
-/// Methods by which a statement fills a table.
-const FILLS: &[&str] = &[
-    "add", "append", "appendleft", "extend", "fill", "insert", "push", "reverse", "set", "setdefault", "sort",
-    "unshift", "update",
-];
 
 impl Around<'_> {
     /// The pieces that the body needs and the file does not have, and imports of the library. `head`: the
@@ -30,7 +25,8 @@ impl Around<'_> {
         let mut beside = Beside { decorators, ..Beside::default() };
         let defined = if pieces.is_empty() { HashSet::new() } else { self.defined() };
         let is_own = |piece: &Piece| piece.of.owner.is_empty() && piece.names.iter().any(|name| name == self.name);
-        pieces.retain(|piece| !is_own(piece) && !self.is_example(piece));
+        let is_behind = |piece: &Piece| piece.part == Part::Helper && self.is_behind(&piece.text);
+        pieces.retain(|piece| is_behind(piece) || !is_own(piece) && !self.is_example(piece));
         let mut kept = vec![false; pieces.len()];
         let more: Vec<Option<Grown>> = pieces.iter().map(|piece| self.grown(piece)).collect();
         let mut fresh = Fresh::default();
@@ -62,9 +58,13 @@ impl Around<'_> {
                 .filter(|&at| kept[at] && more[at].is_none())
                 .flat_map(|at| &pieces[at].names)
                 .collect();
+            let is_changer = |piece: &&Piece| self.is_changer(piece, &tables);
+            let changers = pieces.iter().filter(is_changer).flat_map(|piece| piece.names.iter().cloned()).collect();
+            let of_run = Kept { all: &kept_names, tables: &tables, changers: &changers, code: &code };
             let is_next = |piece: &Piece| {
                 is_wanted(piece, &used)
-                    || self.fills(piece, &tables)
+                    || is_behind(piece)
+                    || self.runs_for(piece, &of_run)
                     || self.comes_along(piece, &kept_names, (&code, &used))
             };
             let needs = |grown: &Grown| self.needs(grown, (&code, &used), &fresh);
@@ -100,6 +100,11 @@ impl Around<'_> {
             // Pieces without a blank line between them stay together.
             let is_joined =
                 std::mem::replace(&mut before, is_kept.then_some(piece.part)) == Some(piece.part) && piece.follows;
+            if is_behind(&piece) {
+                before = None;
+                beside.helpers.push(piece.text);
+                continue;
+            }
             let list = match piece.part {
                 _ if !is_kept => continue,
                 Part::Member => &mut beside.members,
@@ -204,51 +209,6 @@ impl Around<'_> {
             }
             _ => false,
         }
-    }
-
-    /// Returns true if a piece shows how the function is used: it runs, and names the function or its class.
-    fn is_example(&self, piece: &Piece) -> bool {
-        if !piece.is_run {
-            return false;
-        }
-        let is_main = self.language == Language::Python && piece.text.trim_start().starts_with("if __name__");
-        let used = uses(self.language, &piece.text, &HashSet::new(), &[]).alone;
-        is_main || used.contains(self.name) || self.owners().iter().any(|owner| used.contains(owner))
-    }
-
-    /// Returns true if a piece changes one of these tables when the file is loaded, as a loop behind `TABLE =
-    /// {}` does. One with the function in it is an example of its use.
-    fn fills(&self, piece: &Piece, tables: &HashSet<String>) -> bool {
-        if !piece.is_run || tables.is_empty() {
-            return false;
-        }
-        let words = words(self.language, &piece.text);
-        if words.iter().any(|word| word.name().is_some_and(|name| [self.name, "__name__"].contains(&name))) {
-            return false;
-        }
-        let is = |at: usize, mark: char| words.get(at).is_some_and(|word| word.is(mark));
-        let changes = |at: usize| {
-            let mut at = at + 1;
-            while is(at, '[') {
-                let mut depth = 0_usize;
-                let Some(length) = words[at..].iter().position(|word| {
-                    depth += usize::from(word.is('['));
-                    depth -= usize::from(word.is(']'));
-                    depth == 0
-                }) else {
-                    return false;
-                };
-                at += length + 1;
-                // `T[x] = 1`, `T[x] += 1`, and not `T[x] == 1`
-                let sign = at + usize::from(!is(at, '=') && is(at + 1, '='));
-                if is(sign, '=') && !is(sign + 1, '=') && !is(at, '!') && !is(at, '<') && !is(at, '>') {
-                    return true;
-                }
-            }
-            let method = words.get(at + 1).and_then(Word::name).filter(|_| is(at, '.') && is(at + 2, '('));
-            method.is_some_and(|method| FILLS.contains(&method))
-        };
-        (0..words.len()).any(|at| words[at].name().is_some_and(|name| tables.contains(name)) && changes(at))
     }
 }
 
