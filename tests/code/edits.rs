@@ -358,7 +358,11 @@ fn statements_that_the_function_depends_on_come_with_it() {
             "const REG = {};\n\nfunction register(name, fn) {\n  REG[name] = fn;\n}\n\nregister('sort', (x) => x);\n\n",
             "REG.sort(x)",
         ),
-        ("Array.prototype.last = function () {\n  return this[0];\n};\n\n", "[x].last()"),
+        (
+            "if (!Array.prototype.last) {\n  Array.prototype.last = function () {\n    return this[0];\n  };\n}\n\n",
+            "[x].last()",
+        ),
+        ("let count = 0;\n\nfunction bump() {\n  count++;\n}\n\nbump();\n\n", "count"),
     ] {
         let answer = format!("{before}export function f(x) {{\n  return {text};\n}}\n\nconsole.log(f(3));\n");
         let whole = taken(file, Language::JavaScript, "f", &answer);

@@ -74,7 +74,8 @@ impl Around<'_> {
         let words: Vec<&Word> = all.iter().filter(|word| **word != Word::End).collect();
         let is_decorated = words.first().is_some_and(|word| word.is('@'));
         // A function that is given to a type is one statement.
-        let is_given = || words.first().is_some_and(|word| word.name().is_some()) && assigned(&words, 0);
+        let first = words.first().and_then(|word| word.name());
+        let is_given = || first == Some("if") || first.is_some() && assigned(&words, 0);
         if piece.part != Part::Helper || !piece.is_run && !is_decorated && !is_given() {
             return false;
         }
@@ -123,7 +124,13 @@ impl Around<'_> {
         };
         // Python says which names of the file a function sets.
         let is_said = self.language != Language::Python || words.iter().any(|word| word.name() == Some("global"));
-        let sets = |at: usize| is(at + 1, '=') && !is(at + 2, '=') && !is(at + 2, '>') && is_said && !is_new(at);
+        // `n = 1`, `n += 1`, `n++`, and not `n == 1`.
+        let is_set = |at: usize| {
+            let sign = at + 1 + usize::from(is(at + 1, '+') || is(at + 1, '-'));
+            let is_counted = sign > at + 1 && (is(sign, '+') || is(sign, '-'));
+            is_counted || is(sign, '=') && !is(sign + 1, '=') && !is(sign + 1, '>')
+        };
+        let sets = |at: usize| is_set(at) && is_said && !is_new(at);
         let is_table = |at: usize| words[at].name().is_some_and(|name| tables.contains(name));
         changes(&words, |name| tables.contains(name)) || (0..words.len()).any(|at| is_table(at) && sets(at))
     }
