@@ -1,7 +1,9 @@
 //! `test`: one trial in the sandbox.
 
 use std::fs;
+use std::process::Command;
 
+use super::skip;
 use super::world::{World, isolated, keys, text_of};
 
 const RIGHT: &str = "def double(x):\n    \"\"\"Twice x.\n\n    >>> double(2)\n    4\n    \"\"\"\n    return 2 * x\n";
@@ -209,6 +211,11 @@ fn tests_that_were_found_and_never_end_are_left_out_and_named() {
 /// The user's own runner would run them all.
 #[test]
 fn a_pass_is_held_against_the_other_tests_of_the_project() {
+    let has_pytest = Command::new("python3").args(["-c", "import pytest"]).output();
+    if !has_pytest.is_ok_and(|done| done.status.success()) {
+        skip::for_want_of("pytest", "python3 does not have it");
+        return;
+    }
     let world = World::new();
     let double = |text: &str| world.file("mine/right.py", format!("def double(x):\n    return {text}\n"));
     let file = double("2 * x if x > 0 else 0");

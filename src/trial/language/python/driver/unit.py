@@ -176,7 +176,9 @@ def with_discovery(run, parts):
     while os.path.isfile(os.path.join(top, "__init__.py")):
         top = os.path.dirname(top)
     all_tests = each_of(unittest.defaultTestLoader.discover(run.path, "*test*.py", top))
-    all_tests = [test for test in all_tests if not run.only or test.id() in run.only]
+    # A file that cannot be loaded is no test of the others. Where it is the code's fault, tests are missing.
+    loaded = [test for test in all_tests if type(test).__module__ != "unittest.loader"]
+    all_tests = [test for test in loaded or all_tests if not run.only or test.id() in run.only]
     unittest.TestSuite(all_tests).run(result())
     return run.look_again(parts, again_with(all_tests, result))
 
