@@ -54,10 +54,12 @@ fn judge(bench: &Bench, trial: &Trial) -> Result<Verdict, TrialError> {
     }
     let kinds = bench.kinds()?;
     let is_whole_project = project.lone.is_none() && project.only.is_empty();
-    if at.confirms && is_whole_project && tests_file != project.file {
-        if let Some(passed) = confirm::passed(bench, &kinds, trial)? {
-            return Ok(passed);
-        }
+    if at.confirms
+        && is_whole_project
+        && tests_file != project.file
+        && let Some(passed) = confirm::passed(bench, &kinds, trial)?
+    {
+        return Ok(passed);
     }
     // The rest of the program is known to be the user's only if their own module is given.
     let function = trial.stub.as_ref().and(trial.function());
