@@ -346,7 +346,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Diff, A::PageUp, "page-up", &["pgup", "ctrl-u"], "page up", ""),
 
     binding(C::Wish, A::Submit, "submit", &["enter"], "write candidates with this change; an empty line takes it away", "write"),
-    binding(C::Wish, A::Close, "close", &["esc"], "leave all as it is", "cancel"),
+    binding(C::Wish, A::Close, "close", &["esc"], "leave all as it is; the sentence is there again the next time", "cancel"),
     binding(C::Wish, A::HistoryPrevious, "history-previous", &["up"], "earlier sentence", "earlier"),
     binding(C::Wish, A::HistoryNext, "history-next", &["down"], "later sentence", ""),
     binding(C::Wish, A::Help, "help", &["f1"], "this help", "help"),

@@ -369,7 +369,7 @@ fn answer(state: &mut State, yes: bool) -> Vec<Effect> {
 fn close(state: &mut State) {
     match state.context() {
         Context::Help => state.help = None,
-        Context::Wish => state.wish.line = None,
+        Context::Wish => state.wish.lay_aside(),
         Context::Answer => state.answering = None,
         Context::Search => state.search = None,
         Context::Diff => state.diff = None,

@@ -497,6 +497,11 @@ impl State {
         self.keys.key(context, action).map_or_else(|| "(unbound)".to_owned(), |k| k.to_string())
     }
 
+    /// A typed sentence waits for the second Enter: it takes longer to read what that is for than to press it.
+    fn waits_in_line(&self, by: Action) -> bool {
+        by == Action::Submit && self.wish.line.is_some()
+    }
+
     /// When the next [`super::Msg::Tick`] is due; `None` while nothing changes by itself.
     pub fn wake_at(&self) -> Option<u64> {
         let rate = self.run.as_ref().and_then(|run| run.wake_at(self.now));
@@ -504,16 +509,14 @@ impl State {
         let is_opening = self.loading == Loading::Opening && self.opening.total > 0;
         let bar = is_opening.then(|| self.now + EVERY_MS);
         let head = self.wish.wake_at(self.now);
-        [rate, saved, bar, head, self.armed.map(|a| a.1), self.notice.as_ref().map(|n| n.until)]
-            .into_iter()
-            .flatten()
-            .min()
+        let armed = self.armed.filter(|&(by, _)| !self.waits_in_line(by)).map(|(_, until)| until);
+        [rate, saved, bar, head, armed, self.notice.as_ref().map(|n| n.until)].into_iter().flatten().min()
     }
 
     /// Lets go of what has passed its time or is no longer true.
     pub fn expire(&mut self) {
         let now = self.now;
-        self.armed = self.armed.filter(|&(_, until)| now < until);
+        self.armed = self.armed.filter(|&(by, until)| now < until || self.waits_in_line(by));
         self.notice = self.notice.take().filter(|n| now < n.until && self.holds(n.during));
     }
 }

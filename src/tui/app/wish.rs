@@ -84,10 +84,23 @@ impl Wish {
     }
 
     fn put(&mut self, sentence: &str) {
+        self.remember(sentence);
+        (self.next, self.is_new) = (Some(sentence.to_owned()), true);
+    }
+
+    /// The line opens with it the next time; the ones before are reached from there.
+    fn remember(&mut self, sentence: &str) {
         self.said.retain(|other| other != sentence);
         self.said.push(sentence.to_owned());
         sentence.clone_into(&mut self.last);
-        (self.next, self.is_new) = (Some(sentence.to_owned()), true);
+    }
+
+    /// Closes the line; a sentence in it is kept, and is no wish yet.
+    pub(super) fn lay_aside(&mut self) {
+        let sentence = self.line.take().map_or_else(String::new, |line| in_one(&line));
+        if !sentence.is_empty() {
+            self.remember(&sentence);
+        }
     }
 
     /// A head is being asked for.
@@ -136,7 +149,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Vec<Effect>> {
     let line = state.wish.line.as_mut()?;
     match action {
         Action::Submit => return Some(take(state)),
-        Action::Close => state.wish.line = None,
+        Action::Close => state.wish.lay_aside(),
         Action::HistoryPrevious => line.previous(),
         Action::HistoryNext => line.next(),
         _ => return None,
@@ -156,10 +169,14 @@ pub(super) fn paste(state: &mut State, text: &str) {
     state.wish.line.iter_mut().for_each(|line| line.paste(&joined(text)));
 }
 
+/// The typed sentence with single spaces.
+fn in_one(line: &Draft) -> String {
+    line.text().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The sentence holds from now on, and candidates are written with it. An empty one takes the wish away.
 fn take(state: &mut State) -> Vec<Effect> {
-    let Some(text) = state.wish.line.as_ref().map(Draft::text) else { return Vec::new() };
-    let sentence = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some(sentence) = state.wish.line.as_ref().map(in_one) else { return Vec::new() };
     if sentence.is_empty() {
         state.wish.line = None;
         return take_away(state);
@@ -316,6 +333,7 @@ pub(super) fn undone(state: &mut State) {
 /// The screen goes to another function, of which nothing is wanted yet.
 pub(super) fn leave(state: &mut State) -> Vec<Effect> {
     let effects = forget(state);
+    state.wish.lay_aside();
     let Wish { said, number, .. } = std::mem::take(&mut state.wish);
     state.wish = Wish { said, number, ..Wish::default() };
     effects

@@ -120,19 +120,37 @@ fn the_last_sentence_is_there_to_be_replaced_or_gone_on_with() {
         session.key(key);
     }
     assert_eq!((line(&session), next(&session)), (None, Some(NONE)), "nothing has changed");
-    for key in ["I", "end", "!"] {
+    for key in ["I", "up", "end", "!"] {
         session.key(key);
     }
     assert_eq!(line(&session).as_deref(), Some("also accept None!"));
+    session.key("ctrl-u");
     session.key("esc");
     let effects = says(&mut session, "skip zeros");
     assert_eq!(generated(&effects), [Some("skip zeros")], "a pasted one replaces it, too");
     session.key("I");
     session.key("up");
-    assert_eq!(line(&session).as_deref(), Some(NONE), "an earlier one, and not the last one again");
-    session.key("up");
+    assert_eq!(line(&session).as_deref(), Some("x"), "an earlier one, and not the last one again");
     session.key("down");
     assert_eq!(line(&session).as_deref(), Some("skip zeros"));
+}
+
+#[test]
+fn a_sentence_that_was_not_sent_is_there_again() {
+    for close in ["esc", "ctrl-c"] {
+        let mut session = bodied(2);
+        session.key("g");
+        assert_eq!(says(&mut session, NONE), [], "candidates are being written");
+        session.wait(60_000);
+        let screen = scenes::text(&scenes::draw(&session.state, 80, 24));
+        assert!(screen.contains("press Enter again to write others instead"), "{screen}");
+        session.key(close);
+        assert_eq!((line(&session), next(&session), session.state.armed), (None, None, None), "{close}");
+        session.key("I");
+        assert_eq!(line(&session).as_deref(), Some(NONE), "{close}");
+        session.key("enter");
+        assert_eq!(generated(&session.key("enter")), [Some(NONE)], "{close}");
+    }
 }
 
 #[test]
