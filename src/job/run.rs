@@ -262,6 +262,11 @@ impl Run {
         lock(&self.0).stop();
     }
 
+    /// Ends the trial of a candidate, which stays untested; others go on.
+    pub fn stop_test(&self, candidate: usize) {
+        lock(&self.0).stop_test(candidate);
+    }
+
     /// Ends all trials, and starts no more.
     pub fn stop_tests(&self) {
         lock(&self.0).stop_tests();

@@ -232,7 +232,7 @@ pub const TABLE: &[KeyBinding] = &[
 
     binding(C::Panes, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
     binding(C::Panes, A::ReadAgain, "read-again", &["r"], "read the file again, as it is now", "read file"),
-    binding(C::Panes, A::StopOne, "stop-one", &["x"], "stop this candidate", "stop"),
+    binding(C::Panes, A::StopOne, "stop-one", &["x"], "stop this candidate, or its tests", "stop"),
     binding(C::Panes, A::Undo, "undo", &["u"], "take back what was written to the file", "undo"),
     binding(C::Panes, A::NextTarget, "next-target", &["ctrl-n"], "next unfinished function, of the file or the project", "next function"),
     binding(C::Panes, A::Results, "results", &["t"], "test results", "tests"),
@@ -247,7 +247,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::Help, "help", &["?"], "this help", "help"),
     binding(C::Panes, A::Palette, "palette", &[":"], "all actions and settings, to choose from", "actions"),
     binding(C::Panes, A::Settings, "settings", &[","], "the settings, to change them", ""),
-    binding(C::Panes, A::StopAll, "stop-all", &["X"], "stop all", ""),
+    binding(C::Panes, A::StopAll, "stop-all", &["X"], "stop all, or all tests", ""),
     binding(C::Panes, A::TestAgain, "test-again", &["T"], "test this candidate again", ""),
     binding(C::Panes, A::More, "more", &["+", "="], "one candidate more, next time", ""),
     binding(C::Panes, A::Fewer, "fewer", &["-"], "one candidate fewer, next time", ""),

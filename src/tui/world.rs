@@ -186,6 +186,7 @@ impl World {
                 }));
             }
             Effect::SavePatch { run, text } => self.save_patch(run, &text),
+            Effect::CancelTest { run, candidate } => self.run(run).into_iter().for_each(|run| run.stop_test(candidate)),
             Effect::CancelTests { run } => self.run(run).into_iter().for_each(Run::stop_tests),
             Effect::AllowUnprotected => self.opened.iter().for_each(|(_, pool)| pool.allow_unprotected()),
             Effect::Apply { run, candidate, text } => {

@@ -267,6 +267,13 @@ impl State {
         });
     }
 
+    pub fn stop_test(&mut self, candidate: usize) {
+        let Some(trial) = self.slots.get_mut(candidate).and_then(|slot| slot.trial.take()) else { return };
+        trial.store(true, Ordering::Relaxed);
+        self.queue.iter().for_each(|queue| queue.look());
+        self.settle();
+    }
+
     pub fn stop_tests(&mut self) {
         self.untested = true;
         let running = self.slots.iter_mut().flat_map(|slot| [slot.trial.take(), slot.calls.take()]);

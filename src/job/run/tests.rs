@@ -1,5 +1,6 @@
 //! Runs over scripted sources and judges.
 
+mod stopped;
 mod unloaded;
 mod unnoticed;
 

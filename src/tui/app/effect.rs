@@ -53,6 +53,8 @@ pub enum Effect {
     AllowUnprotected,
     /// End the trials of a generation, and begin none any more.
     CancelTests { run: u64 },
+    /// End the tests of one candidate.
+    CancelTest { run: u64, candidate: usize },
     /// Write a candidate into the file of the job.
     Apply { run: u64, candidate: usize, text: String },
     /// Make the job anew from its file as it is now.

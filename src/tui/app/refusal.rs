@@ -50,7 +50,9 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
         }
         Action::Accept | Action::Edit | Action::SavePatch if is_empty => format!("{name} is empty"),
         Action::Diff | Action::Preview if is_empty => "there is nothing to show yet".to_owned(),
-        Action::StopOne if focused.is_some() && !is_live => format!("{name} has ended already"),
+        Action::StopOne if focused.is_some() && !is_live && !run.is_some_and(|run| run.testing(focus).is_pending()) => {
+            format!("{name} has ended already")
+        }
         Action::Undo => nothing_to_undo(state)?,
         Action::ReadAgain if !state.has_file() => {
             "there is no file to read again: the prompt is all there is".to_owned()

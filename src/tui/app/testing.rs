@@ -9,7 +9,7 @@ use super::state::{Consent, Focus, State};
 use super::stream::queue;
 use super::wish;
 use super::writing::end;
-use crate::job::Job;
+use crate::job::{Job, label};
 use crate::tui::keymap::{Action, Context};
 use crate::untrusted::clean;
 
@@ -23,6 +23,20 @@ pub(super) fn stop_tests(state: &mut State) -> Vec<Effect> {
     let id = run.id;
     state.say("the tests are stopped");
     vec![Effect::CancelTests { run: id }]
+}
+
+/// Ends the tests of the candidate in focus, or of the one that it repeats; those of others go on.
+pub(super) fn stop_test(state: &mut State) -> Vec<Effect> {
+    let Some(run) = &mut state.run else { return Vec::new() };
+    let candidate = run.focused().and_then(|focused| focused.duplicate_of).unwrap_or(run.focus);
+    let Some(tested) = run.candidates.get_mut(candidate).filter(|tested| tested.testing.is_pending()) else {
+        return Vec::new();
+    };
+    tested.testing = Testing::None;
+    let id = run.id;
+    let again = state.key_name(Context::Panes, Action::TestAgain);
+    state.say(format!("the tests of {} are stopped; {again} runs them again", label(candidate)));
+    vec![Effect::CancelTest { run: id, candidate }]
 }
 
 pub(super) fn test_again(state: &mut State) -> Vec<Effect> {

@@ -5,7 +5,7 @@ use super::effect::Effect;
 use super::past;
 use super::run::Run;
 use super::state::{ARM_MS, Consent, Focus, Loading, State, While};
-use super::testing::refuse;
+use super::testing::{refuse, stop_test, stop_tests};
 use super::wish;
 use crate::tui::keymap::{Action, Context};
 
@@ -135,7 +135,7 @@ pub(super) fn stop_one(state: &mut State) -> Vec<Effect> {
     let Some(run) = &mut state.run else { return Vec::new() };
     let index = run.focus;
     let Some(candidate) = run.candidates.get_mut(index).filter(|candidate| candidate.is_live()) else {
-        return Vec::new();
+        return stop_test(state);
     };
     // A prompt may still be read for a while: it ends with the next step.
     candidate.phase = Phase::Stopping;
@@ -146,6 +146,10 @@ pub(super) fn stop_all(state: &mut State) -> Vec<Effect> {
     let mut effects = past::newest(state);
     if let Some(dropped) = wish::stop(state) {
         effects.extend(dropped);
+        return effects;
+    }
+    if state.run.as_ref().is_some_and(|run| !run.is_live() && run.is_testing()) {
+        effects.extend(stop_tests(state));
         return effects;
     }
     let Some(run) = state.run.as_mut().filter(|r| r.is_live()) else {

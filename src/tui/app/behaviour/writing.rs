@@ -145,6 +145,7 @@ fn stopping_one_and_all() {
     session.finish(1, &body(1));
     assert_eq!(session.key("x"), []);
     assert_eq!(session.state.notice.as_ref().unwrap().text, "B has ended already");
+    assert_eq!(session.key("x"), [Effect::CancelTest { run: 1, candidate: 1 }]);
     assert_eq!(session.key("X"), [Effect::CancelAll { run: 1 }]);
     assert!(session.run().stopping);
     assert_eq!(stopping(&session), 3, "two candidates, and the notice");
@@ -152,6 +153,24 @@ fn stopping_one_and_all() {
 
 #[test]
 fn the_first_pass_stops_the_writing_where_that_is_wished() {
+#[test]
+fn tests_of_one_and_of_all_are_stopped() {
+    let mut session = Session::tested(3);
+    session.key("g");
+    (0..3).for_each(|index| drop(session.finish(index, &body(index))));
+    session.done();
+    session.key("2");
+    assert_eq!(session.key("x"), [Effect::CancelTest { run: 1, candidate: 1 }]);
+    let said = |session: &Session| session.state.notice.as_ref().unwrap().text.clone();
+    assert_eq!(said(&session), "the tests of B are stopped; T runs them again");
+    let pending: Vec<bool> = session.run().candidates.iter().map(|c| c.testing.is_pending()).collect();
+    assert_eq!(pending, [true, false, true]);
+    session.key("x");
+    assert_eq!(said(&session), "B has ended already");
+    assert_eq!(session.key("X"), [Effect::CancelTests { run: 1 }]);
+    assert_eq!((said(&session).as_str(), session.run().is_testing()), ("the tests are stopped", false));
+}
+
     for wished in [false, true] {
         let mut session = Session::tested(4);
         session.state.stop_on_pass = wished;
