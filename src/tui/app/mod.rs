@@ -27,6 +27,7 @@ pub mod matrix;
 pub mod mouse;
 pub mod moving;
 pub mod msg;
+pub mod named;
 pub mod palette;
 #[cfg(test)]
 pub(crate) mod palette_tests;
@@ -89,6 +90,7 @@ mod tests {
             ("moving.rs", include_str!("moving.rs")),
             ("msg.rs", include_str!("msg.rs")),
             ("palette.rs", include_str!("palette.rs")),
+            ("named.rs", include_str!("named.rs")),
             ("past.rs", include_str!("past.rs")),
             ("picker.rs", include_str!("picker.rs")),
             ("progress.rs", include_str!("progress.rs")),

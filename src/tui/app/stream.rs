@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::candidate::{Candidate, Phase, Testing};
 use super::diff;
 use super::find::Filter;
+use super::named::in_settings;
 use super::past;
 use super::refusal::refusal;
 use super::run::Run;
@@ -171,9 +172,9 @@ fn source(state: &mut State, event: From) {
             }
         }
         From::Broken { candidate, why } => {
-            if let Some(c) = run.candidates.get_mut(candidate) {
-                c.testing = Testing::Fault(clean(&why));
-            }
+            let why = clean(&in_settings(state, &why));
+            let told = state.run.as_mut().and_then(|run| run.candidates.get_mut(candidate));
+            told.into_iter().for_each(|c| c.testing = Testing::Fault(why.clone()));
         }
         From::Finished { candidate, reason, text, mean_logprob } => {
             finished(state, candidate, reason, text, mean_logprob);
@@ -191,7 +192,7 @@ fn source(state: &mut State, event: From) {
         }
         From::Refused(why) | From::Failed(why) => {
             run.end(Phase::Broken, now);
-            state.fail(why);
+            state.fail(in_settings(state, &why));
         }
     }
 }
@@ -227,11 +228,12 @@ pub fn queue(state: &mut State, index: usize) {
 
 /// Takes a verdict in.
 fn tested(state: &mut State, index: usize, outcome: Result<Verdict, String>) {
+    let said = |words: &str| clean(&in_settings(state, words));
+    let outcome =
+        outcome.map(|verdict| Verdict { message: said(&verdict.message), output: clean(&verdict.output), ..verdict });
     let Some(run) = &mut state.run else { return };
     let Some(candidate) = run.candidates.get_mut(index) else { return };
     let is_pending = candidate.testing.is_pending();
-    let outcome =
-        outcome.map(|verdict| Verdict { message: clean(&verdict.message), output: clean(&verdict.output), ..verdict });
     let mut fault = None;
     candidate.testing = match outcome {
         // Marks need no tests.

@@ -7,6 +7,7 @@ use super::{Look, middle, put, window};
 use crate::job::label;
 use crate::trial::Status;
 use crate::tui::app::candidate::Candidate;
+use crate::tui::app::named::token_limit;
 use crate::tui::app::state::Question;
 use crate::tui::app::{State, Testing};
 use crate::tui::keymap::{Action, Context};
@@ -45,7 +46,7 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, question: Question) {
             let replaces = state.own_body.is_some();
             let said = if own.is_some_and(|own| own.is_cut_off) {
                 let words = format!("{name} ends at its token limit, in the middle of the function.");
-                [words, "--max-tokens raises the limit.".to_owned()]
+                [words, format!("{} raises the limit.", token_limit(state))]
             } else if let Some(why) = own.and_then(Candidate::unfinished) {
                 [format!("{name} {why}"), String::new()]
             } else if let Some([first, second]) = state.concern(candidate) {
