@@ -8,7 +8,7 @@ use ratatui::style::{Modifier, Style};
 use super::{Look, badge, put, rule};
 use crate::job::label;
 use crate::tui::app::testing::CAPTURES;
-use crate::tui::app::{Run, Testing};
+use crate::tui::app::{Candidate, Run, Testing};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
@@ -132,6 +132,9 @@ fn output(buf: &mut Buffer, area: Rect, look: &Look, run: &Run) {
     let mut add =
         |words: &str, style: Style| lines.extend(text::wrap_words(words, room).into_iter().map(|l| (l, style)));
     match run.testing(run.focus) {
+        Testing::None if run.focused().is_some_and(Candidate::is_live) => {
+            add("It is not written yet.", look.style(Role::Working));
+        }
         Testing::None => add("It was not tested.", look.style(Role::Muted)),
         Testing::Queued => add("Its tests have not begun yet.", look.style(Role::Muted)),
         Testing::Running if run.prepares.is_some() => {

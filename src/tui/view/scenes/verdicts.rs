@@ -248,6 +248,14 @@ fn those_that_passed_agree_among_themselves() {
     assert!(shown.contains("calls: 2 different behaviours"), "{shown}");
 }
 
+#[test]
+fn a_candidate_that_is_being_written_is_not_called_untested() {
+    let mut session = streaming(2);
+    session.key("t");
+    let shown = scene(&mut session, 80, 24);
+    assert!(shown.contains("It is not written yet.") && !shown.contains("It was not tested."), "{shown}");
+}
+
 /// Of code under such a runner nobody knows if it printed anything.
 #[test]
 fn nothing_is_said_of_output_that_the_runner_takes() {
