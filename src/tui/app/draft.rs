@@ -17,6 +17,8 @@ pub struct Draft {
     place: usize,
     /// The draft while the history is shown.
     parked: String,
+    /// It was cleared, and nothing has been typed since.
+    cleared: bool,
 }
 
 impl Draft {
@@ -29,6 +31,7 @@ impl Draft {
             history: Vec::new(),
             place: 0,
             parked: String::new(),
+            cleared: false,
         };
         draft.area = area(&text);
         draft
@@ -66,11 +69,13 @@ impl Draft {
     pub fn reset(&mut self) {
         let origin = self.origin.clone();
         self.edit(&origin);
+        self.cleared = true;
     }
 
     /// Changes the text, as if it were typed.
     pub fn edit(&mut self, text: &str) {
         self.remember();
+        self.cleared = false;
         self.area.select_all();
         self.area.cut();
         if !text.is_empty() {
@@ -103,7 +108,7 @@ impl Draft {
     pub fn replace(&mut self, text: &str) {
         self.remember();
         let new = Self::new(text);
-        (self.area, self.origin) = (new.area, new.origin);
+        (self.area, self.origin, self.cleared) = (new.area, new.origin, false);
     }
 
     /// Puts the text into the history.
@@ -117,6 +122,7 @@ impl Draft {
 
     /// A key that means nothing else.
     pub fn input(&mut self, key: Key) {
+        self.cleared = false;
         match key.code {
             Code::Char('u') if key.ctrl => return self.clear_line(),
             Code::Char('u') if key.alt => {
@@ -161,6 +167,7 @@ impl Draft {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let text: String = text.chars().filter(|&c| !is_invisible(c) || c == '\n' || c == '\t').collect();
         self.area.insert_str(text);
+        self.cleared = false;
     }
 
     /// A new line, indented as code wants it.
@@ -170,6 +177,7 @@ impl Draft {
         if code && opens_block(&line) {
             indent.push_str("    ");
         }
+        self.cleared = false;
         self.area.insert_newline();
         self.area.insert_str(indent);
     }
@@ -186,9 +194,9 @@ impl Draft {
         !(code && (opens_block(line) || is_open(line)))
     }
 
-    /// The cursor is on the first line.
+    /// The cursor is on the first line, or where clearing has left it: the earlier text comes next.
     pub fn at_top(&self) -> bool {
-        self.area.cursor().0 == 0
+        self.area.cursor().0 == 0 || self.cleared
     }
 
     /// The cursor is on the last line.
@@ -208,6 +216,7 @@ impl Draft {
             return;
         }
         self.place = self.place.min(self.history.len());
+        self.cleared = false;
         self.park();
         self.place -= 1;
         self.area = area(&self.history[self.place]);

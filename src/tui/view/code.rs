@@ -25,6 +25,18 @@ pub struct Drawn {
     pub below: usize,
 }
 
+impl Drawn {
+    /// `↑ 3 ↓ 12 more`, or nothing.
+    pub fn more(&self) -> String {
+        match (self.above, self.below) {
+            (0, 0) => String::new(),
+            (0, below) => format!(" ↓ {below} more "),
+            (above, 0) => format!(" ↑ {above} more "),
+            (above, below) => format!(" ↑ {above} ↓ {below} more "),
+        }
+    }
+}
+
 /// Other candidates that a text is shown beside.
 #[derive(Clone, Copy, Default)]
 pub struct Beside<'a> {

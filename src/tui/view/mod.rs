@@ -31,6 +31,7 @@ mod start;
 mod status;
 mod tabs;
 mod title;
+mod typed;
 mod wish;
 
 use ratatui::Frame;

@@ -112,12 +112,7 @@ fn header(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, (d
     let Some(candidate) = run.candidates.get(index) else { return };
     let (mark, role) = if focused { ("━", Role::BorderFocus) } else { ("─", Role::Border) };
     put(buf, area, area.x, area.y, &mark.repeat(area.width.into()), look.style(role));
-    let more = match (drawn.above, drawn.below) {
-        (0, 0) => String::new(),
-        (0, below) => format!(" ↓ {below} more "),
-        (above, 0) => format!(" ↑ {above} more "),
-        (above, below) => format!(" ↑ {above} ↓ {below} more "),
-    };
+    let more = drawn.more();
     let mut row = Rect { x: area.x + 1, width: area.width.saturating_sub(1), height: 1, ..area };
     let more_width = text::width(&more) as u16;
     if more_width > 0 && row.width > 12 + more_width {

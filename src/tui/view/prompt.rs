@@ -3,9 +3,8 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::widgets::Widget;
 
-use super::{Look, put, put_ends, rule, wish};
+use super::{Look, put, put_ends, rule, typed, wish};
 use crate::source::Prompt;
 use crate::tui::app::{Focus, State};
 use crate::tui::keymap::{Action, Context};
@@ -46,21 +45,17 @@ fn beside_wish(buf: &mut Buffer, area: Rect, look: &Look, head: &str, words: &st
 /// The editor with a rule above it.
 pub fn editor(buf: &mut Buffer, area: Rect, look: &Look) {
     let state = look.state;
-    let mut rest = area;
-    if area.height > 1 {
-        let mark = if state.draft.is_edited() { " prompt, edited " } else { " prompt " };
-        ruled(buf, area, look, (mark, look.style(Role::BorderFocus)));
-        rest = Rect { y: area.y + 1, height: area.height - 1, ..area };
-    }
-    let text = Rect {
-        x: rest.x + u16::from(rest.width > 4),
-        width: rest.width.saturating_sub(u16::from(rest.width > 4)),
-        ..rest
-    };
+    let rule = u16::from(area.height > 1);
+    let text = Rect { y: area.y + rule, height: area.height - rule, ..area };
     if state.draft.is_blank() && state.draft.lines() == 1 {
-        put(buf, text, text.x + 1, text.y, "describe or begin the code to write", look.style(Role::Muted));
+        let x = text.x + 1 + u16::from(text.width > 4);
+        put(buf, text, x, text.y, "describe or begin the code to write", look.style(Role::Muted));
     }
-    state.draft.area().render(text, buf);
+    let hidden = typed::draw(buf, text, look, &state.draft);
+    if rule > 0 {
+        let mark = if state.draft.is_edited() { " prompt, edited " } else { " prompt " };
+        ruled(buf, area, look, (&format!("{mark}{}", hidden.more()), look.style(Role::BorderFocus)));
+    }
 }
 
 /// The rule above the whole prompt, with the wish at its end.

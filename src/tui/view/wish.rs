@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
 
-use super::{Look, bar, put, rule};
+use super::{Look, bar, put, rule, typed};
 use crate::tui::app::State;
 use crate::tui::app::draft::Draft;
 use crate::tui::app::wish::Asked;
@@ -45,8 +45,8 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, line: &Draft) {
         let title = text::fit(&format!(" what to change in {name} "), usize::from(area.width.saturating_sub(4)));
         rule(buf, area, area.y, look, (&title, look.style(Role::BorderFocus)), ("", look.style(Role::Hint)));
     }
+    typed::draw(buf, Rect { y: area.bottom() - 1, height: 1, ..area }, look, line);
     let row = Rect { x: area.x + 1, y: area.bottom() - 1, width: area.width.saturating_sub(1), height: 1 };
-    line.area().render(row, buf);
     if line.is_blank() {
         let is_set = look.state.wish.next.is_some();
         let hint = if is_set { "an empty line takes the wish away" } else { "such as: also accept None" };

@@ -122,6 +122,15 @@ fn ctrl_c_never_loses_work() {
     session.key("ctrl-c");
     session.key("up");
     assert_eq!(session.state.draft.text(), "write a parser", "and it is in the history");
+
+    let mut session = Session::tested(2);
+    session.key("i");
+    session.send(Msg::Paste("    # one\n    # two".into()));
+    let typed = session.state.draft.text();
+    session.key("ctrl-c");
+    assert_eq!(session.state.draft.text(), PROMPT, "the text of the file has several lines");
+    session.key("up");
+    assert_eq!(session.state.draft.text(), typed);
 }
 
 #[test]
