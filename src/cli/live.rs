@@ -89,14 +89,16 @@ impl LiveSettings {
     }
 
     fn models(&self) -> Vec<String> {
-        let catalog = &self.session.catalog;
+        let (catalog, settings) = (&self.session.catalog, &self.session.settings);
+        let now = settings.server.is_none().then(|| words(named("model"), settings));
         let named = catalog.entries.iter().map(|entry| entry.name.clone()).filter(|name| catalog.is_here(name));
         let others =
             catalog.others.all().into_iter().filter(|found| found.file.is_ok()).map(|found| found.name.clone());
         let mut names: Vec<String> = named.chain(others).collect();
-        let lacks = |name: &&String| !names.contains(name);
-        if let Some(first) = self.began_with.as_ref().filter(lacks) {
-            names.insert(0, first.clone());
+        for one in self.began_with.iter().chain(&now) {
+            if !names.contains(one) {
+                names.insert(0, one.clone());
+            }
         }
         names
     }
@@ -153,6 +155,7 @@ impl Live for LiveSettings {
                 typed: *name != "theme",
                 number: matches!(*name, "temperature" | "n" | "seed" | "max-tokens"),
                 fixed: origins.is_some_and(|origins| origins.iter().any(|origin| *origin != Origin::Flag)),
+                loading: None,
             }
         };
         ALL.iter().map(setting).collect()
@@ -235,6 +238,9 @@ mod tests {
             (model.value.as_str(), model.values),
             ("built-in", vec!["models/mine.gguf".into(), "built-in".into()])
         );
+        live.take("model", "models/other.gguf");
+        let model = live.settings().into_iter().find(|setting| setting.name == "model").unwrap();
+        assert_eq!(model.values, ["models/other.gguf", "models/mine.gguf", "built-in"], "the one that is used");
     }
 
     fn value(live: &LiveSettings, name: &str) -> String {

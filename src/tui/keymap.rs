@@ -151,6 +151,7 @@ pub enum Action {
     Palette,
     Settings,
     Keep,
+    CompletePath,
     Choose,
     NextTarget,
     Watch,
@@ -357,6 +358,7 @@ pub const TABLE: &[KeyBinding] = &[
 
     binding(C::Palette, A::Choose, "choose", &["enter"], "do it; of a setting list its values, or take one", "choose"),
     binding(C::Palette, A::Keep, "keep-setting", &["ctrl-s"], "keep this setting, for the project or for all", "keep setting"),
+    binding(C::Palette, A::CompletePath, "complete-path", &["tab"], "in the value of a setting: go on with a typed path", "complete path"),
     binding(C::Palette, A::Close, "choose-none", &["esc"], "back", "back"),
     binding(C::Palette, A::Help, "help", &["f1"], "this help", "help"),
     binding(C::Palette, A::LineDown, "choose-next", &["down", "ctrl-n"], "next row", ""),

@@ -22,7 +22,7 @@ use super::keeping::{self, Keeping};
 use super::live::{Changing, Live};
 use super::targets::{self, Functions, Targets};
 use super::watching::Watching;
-use super::{Extras, Outcome, clipboard, editor};
+use super::{Extras, Outcome, clipboard, completion, editor};
 use crate::code::{Applied, CodeError};
 use crate::engine::GenerateOptions;
 use crate::history::{self, History};
@@ -235,6 +235,10 @@ impl World {
                 self.copy(text);
             }
             Effect::Alternatives(count) => self.options.alternatives = count,
+            Effect::Names(line) => self.on_thread("names", move || {
+                let names = completion::names(&line);
+                Msg::Names { line, names }
+            }),
             Effect::Theme(name) => return LoopAction::Theme(name),
             effect @ (Effect::Settings | Effect::Set { .. } | Effect::Keep { .. } | Effect::Remember(_)) => {
                 self.act_on_settings(effect);

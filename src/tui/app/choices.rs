@@ -110,7 +110,8 @@ impl<T: Choice> Choices<T> {
         }
     }
 
-    fn search(&mut self, query: String) {
+    /// Another query.
+    pub fn search(&mut self, query: String) {
         self.query = query;
         self.pattern = Pattern::parse(&self.query, CaseMatching::Smart, Normalization::Smart);
         self.rows.clear();

@@ -122,6 +122,8 @@ pub enum Effect {
     Settings,
     /// Give a setting of the program a value.
     Set { name: String, value: String },
+    /// Tell the names in the folder of a typed path.
+    Names(String),
     /// Put a setting into a file of settings.
     Keep { name: String, value: String },
     /// Show this theme.

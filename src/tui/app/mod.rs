@@ -44,6 +44,7 @@ pub mod taking;
 pub mod testing;
 pub mod tokens;
 pub mod update;
+pub mod values;
 pub mod watch;
 #[cfg(test)]
 mod watch_tests;
@@ -89,8 +90,8 @@ mod tests {
             ("mouse.rs", include_str!("mouse.rs")),
             ("moving.rs", include_str!("moving.rs")),
             ("msg.rs", include_str!("msg.rs")),
-            ("palette.rs", include_str!("palette.rs")),
             ("named.rs", include_str!("named.rs")),
+            ("palette.rs", include_str!("palette.rs")),
             ("past.rs", include_str!("past.rs")),
             ("picker.rs", include_str!("picker.rs")),
             ("progress.rs", include_str!("progress.rs")),
@@ -102,6 +103,7 @@ mod tests {
             ("testing.rs", include_str!("testing.rs")),
             ("tokens.rs", include_str!("tokens.rs")),
             ("update.rs", include_str!("update.rs")),
+            ("values.rs", include_str!("values.rs")),
             ("watch.rs", include_str!("watch.rs")),
             ("wish.rs", include_str!("wish.rs")),
             ("writing.rs", include_str!("writing.rs")),

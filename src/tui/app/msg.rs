@@ -128,6 +128,11 @@ pub enum Msg {
     OtherTests(Arc<Job>),
     /// A setting was written to this file, or why not.
     Kept(Result<String, String>),
+    /// The names in the folder of a typed path.
+    Names {
+        line: String,
+        names: Vec<String>,
+    },
     /// There is no such theme.
     NoTheme {
         name: String,

@@ -6,7 +6,7 @@ use super::effect::Effect;
 use super::msg::Msg;
 use super::refusal::refusal;
 use super::state::State;
-use super::{action, past, testing, writing};
+use super::{action, past, testing, values, writing};
 use crate::engine::GenerateOptions;
 use crate::job::Job;
 use crate::tui::event::{Code, Key};
@@ -32,6 +32,8 @@ pub struct Setting {
     pub number: bool,
     /// A file or a flag sets it at the next start, whatever is remembered.
     pub fixed: bool,
+    /// The value whose models are being loaded.
+    pub loading: Option<String>,
 }
 
 /// A setting was changed.
@@ -118,8 +120,8 @@ pub struct Palette {
     pub own_theme: Option<String>,
     /// The seed of the next generation, once it was set.
     pub seed: Option<u64>,
-    /// A model or drafter that is being loaded while the old one goes on.
-    pub loading: Option<String>,
+    /// The setting and the value whose models are being loaded while the old ones go on.
+    pub loading: Option<(String, String)>,
 }
 
 impl State {
@@ -158,6 +160,7 @@ pub fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Set { name, result } => changed(state, &name, result),
         Msg::Reopened(result) => return reopened(state, result),
         Msg::OtherTests(job) => return other_tests(state, job),
+        Msg::Names { line, names } => values::named(state, &line, &names),
         Msg::NoTheme { name, why } => no_theme(state, name, why),
         Msg::Kept(Ok(path)) => state.done(format!("kept in {}", one_line(&path))),
         Msg::Kept(Err(why)) => state.fail(why),
@@ -209,6 +212,8 @@ fn actions(state: &State, place: Context) -> Vec<Entry> {
 fn settings(state: &State) -> Vec<Entry> {
     let mut all = state.palette.settings.clone();
     for setting in &mut all {
+        let loading = state.palette.loading.iter().find(|(name, _)| *name == setting.name);
+        setting.loading = loading.map(|(_, value)| value.clone());
         match setting.name.as_str() {
             "n" => setting.value = state.options.n.to_string(),
             "theme" => setting.value.clone_from(&state.palette.theme),
@@ -226,8 +231,14 @@ fn settings(state: &State) -> Vec<Entry> {
     all.push(own("layout", state.arrangement.name(), &layouts, "How the candidates are arranged; it is remembered"));
     let wrap = if state.wrap { "yes" } else { "no" };
     all.push(own("wrap", wrap, &["yes", "no"], "Wrap long lines, or cut them; it is remembered"));
+    let then = |value: &String| format!("; {} is being loaded", one_line(value));
     let entry = |setting: Setting| Entry {
-        label: format!("{}: {}", setting.name, one_line(&setting.value)),
+        label: format!(
+            "{}: {}{}",
+            setting.name,
+            one_line(&setting.value),
+            setting.loading.as_ref().map_or_else(String::new, then)
+        ),
         name: "setting".to_owned(),
         keys: String::new(),
         why: None,
@@ -245,6 +256,7 @@ pub fn act(state: &mut State, action: Action) -> Option<Vec<Effect>> {
         Action::Close => return Some(back(state)),
         Action::Choose => return Some(choose(state)),
         Action::Keep => return Some(keep(state)),
+        Action::CompletePath => return Some(values::complete(open)),
         _ if open.list.moved(action, page) => {}
         _ => return None,
     }
@@ -256,7 +268,7 @@ pub fn typed(state: &mut State, pressed: Key) -> Vec<Effect> {
     let Some(open) = &mut state.palette.open else { return Vec::new() };
     open.error = None;
     open.list.typed(pressed);
-    numbers(open);
+    values::numbers(open);
     look(state)
 }
 
@@ -264,27 +276,8 @@ pub fn typed(state: &mut State, pressed: Key) -> Vec<Effect> {
 pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
     let Some(open) = &mut state.palette.open else { return Vec::new() };
     open.list.paste(text);
-    numbers(open);
+    values::numbers(open);
     look(state)
-}
-
-/// Values are offered only until a number is typed: 1 is not meant as a part of 16.
-fn numbers(open: &mut Open) {
-    if let Level::Values(setting) = &open.level
-        && setting.number
-    {
-        let entries = if open.list.query.is_empty() { values(setting) } else { Vec::new() };
-        open.list.replace(entries);
-    }
-}
-
-fn values(setting: &Setting) -> Vec<Entry> {
-    let entry = |value: &String| {
-        let name = if *value == setting.value { "now".to_owned() } else { String::new() };
-        let what = What::Value(value.clone());
-        Entry { what, label: one_line(value), name, keys: String::new(), why: None }
-    };
-    setting.values.iter().map(entry).collect()
 }
 
 /// Shows the theme under the cursor.
@@ -347,7 +340,7 @@ fn choose(state: &mut State) -> Vec<Effect> {
         }
         (Level::Values(setting), Some(Entry { what: What::Value(value), .. })) => set(state, &setting, value),
         (_, Some(Entry { what: What::Setting(setting), .. })) => {
-            list_values(state, setting);
+            values::list(state, setting);
             Vec::new()
         }
         (_, Some(Entry { why: Some(why), .. })) => {
@@ -365,13 +358,6 @@ fn choose(state: &mut State) -> Vec<Effect> {
         }
         (_, Some(_)) => Vec::new(),
     }
-}
-
-fn list_values(state: &mut State, setting: Setting) {
-    let Some(open) = &mut state.palette.open else { return };
-    open.list = Choices::of(values(&setting));
-    open.list.put_on(|entry| entry.what == What::Value(setting.value.clone()));
-    open.level = Level::Values(setting);
 }
 
 /// Gives a setting a value: those of the screen at once, others once the program has read it.
@@ -440,7 +426,7 @@ fn changed(state: &mut State, name: &str, result: Result<Box<Changed>, String>) 
         _ => {}
     }
     if changed.loads {
-        state.palette.loading = Some(value.clone());
+        state.palette.loading = Some((name.to_owned(), value.clone()));
         done(state, format!("{name}: {value} is being loaded; until it is there the old one goes on"));
     } else if state.run.is_some() && name != "tests" {
         let again = state.key_name(Context::Panes, Action::Regenerate);
@@ -452,7 +438,8 @@ fn changed(state: &mut State, name: &str, result: Result<Box<Changed>, String>) 
 
 /// Other models have come, or not; then the old ones stay.
 fn reopened(state: &mut State, result: Result<crate::source::SourceInfo, String>) -> Vec<Effect> {
-    let what = state.palette.loading.take().unwrap_or_default();
+    let what = state.palette.loading.take().unwrap_or_default().1;
+    refresh(state);
     match result {
         Ok(info) => {
             state.done(format!("{what} is loaded, for the next candidates"));

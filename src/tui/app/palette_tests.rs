@@ -11,6 +11,7 @@ use crate::source::SourceInfo;
 use crate::tui::keymap::{Action, Context, TABLE};
 use crate::tui::layout::Arrangement;
 use crate::tui::remembered::Remembered;
+use crate::tui::view::scenes;
 
 /// Settings as the program tells them.
 pub fn settings() -> Vec<Setting> {
@@ -21,7 +22,7 @@ pub fn settings() -> Vec<Setting> {
         values: values.iter().map(|&value| value.to_owned()).collect(),
         typed: name != "theme",
         number,
-        fixed: false,
+        ..Setting::default()
     };
     vec![
         setting("temperature", "0.8", &["0", "0.2", "0.5", "0.8", "1"], true),
@@ -259,6 +260,50 @@ fn another_model_is_loaded_while_the_old_one_goes_on() {
     assert!(
         session.state.error.is_none() && said(&session).contains("is loaded") && !said(&session).contains('\u{1b}')
     );
+}
+
+#[test]
+fn a_model_that_is_being_loaded_is_in_the_list_and_in_words_that_fit() {
+    let path = "/models/of/a/deep/folder/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf";
+    let mut session = opened(ended(), ",");
+    let changed = Changed { value: path.into(), options: GenerateOptions::default(), loads: true };
+    session.send(Msg::Set { name: "model".into(), result: Ok(Box::new(changed)) });
+    let screen = scenes::text(&scenes::draw(&session.state, 80, 24));
+    assert!(screen.contains("the old one goes on"), "{screen}");
+    session.send(Msg::Settings(settings()));
+    values_of(&mut session, "model");
+    let list = |session: &Session| -> Vec<(String, String)> {
+        let list = &session.state.palette.open.as_ref().unwrap().list;
+        let row = |row| list.row(row).map(|entry| (entry.label.clone(), entry.name.clone())).unwrap();
+        (0..list.counts().1).map(row).collect()
+    };
+    let first = list(&session);
+    assert_eq!(first[0], (path.to_owned(), "is being loaded".to_owned()));
+    assert_eq!(first[1], ("built-in".to_owned(), "now".to_owned()));
+}
+
+#[test]
+fn a_typed_path_goes_on_as_far_as_its_names_are_the_same() {
+    let mut session = opened(ended(), ",");
+    assert_eq!(session.key("tab"), [], "the list of settings has no paths");
+    values_of(&mut session, "model");
+    let set = |value: &str| Effect::Set { name: "model".to_owned(), value: value.to_owned() };
+    type_in(&mut session, "/m/l");
+    assert_eq!(session.key("tab"), [Effect::Names("/m/l".to_owned())]);
+    let names = ["llama-q4.gguf", "llama-q8.gguf", "other.gguf"].map(str::to_owned).to_vec();
+    session.send(Msg::Names { line: "/m".into(), names: names.clone() });
+    let query = |session: &Session| session.state.palette.open.as_ref().unwrap().list.query.clone();
+    assert_eq!(query(&session), "/m/l", "names for another line come too late");
+    session.send(Msg::Names { line: "/m/l".into(), names: names.clone() });
+    assert_eq!((query(&session).as_str(), rows(&session).len()), ("/m/llama-q", 2));
+    session.key("down");
+    assert_eq!(session.key("enter"), [set("/m/llama-q8.gguf")]);
+    session.key("4");
+    session.send(Msg::Names { line: "/m/llama-q4".into(), names });
+    assert_eq!(query(&session), "/m/llama-q4.gguf");
+    assert_eq!(session.key("enter"), [set("/m/llama-q4.gguf")]);
+    session.send(Msg::Names { line: "/m/llama-q4.gguf".into(), names: Vec::new() });
+    assert_eq!(error(&session), "nothing begins with /m/llama-q4.gguf");
 }
 
 #[test]

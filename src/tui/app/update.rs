@@ -110,6 +110,7 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
         | Msg::Reopened(_)
         | Msg::OtherTests(_)
         | Msg::NoTheme { .. }
+        | Msg::Names { .. }
         | Msg::Kept(_)) => palette::take_in(state, told),
         Msg::Found { scan, functions } => picker::found(state, scan, functions),
         Msg::Scanned { scan, remark } => {

@@ -13,6 +13,7 @@ use crate::tui::app::find::Filter;
 use crate::tui::app::palette::{Level, What};
 use crate::tui::app::picker;
 use crate::tui::app::refusal::refusal;
+use crate::tui::app::values;
 use crate::tui::event::Code;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
@@ -52,10 +53,22 @@ pub fn is_below_dialog(state: &State) -> bool {
     matches!(state.context(), Picker | Palette | Question | Help | Wish)
 }
 
-/// Draws what was just said in the row above the line of a dialog, as far as it fits.
-pub fn draw_said(buf: &mut Buffer, row: Rect, (words, style): &(String, Style)) {
-    Clear.render(row, buf);
-    put(buf, row, row.x + 1, row.y, &text::fit(words, usize::from(row.width.saturating_sub(1))), *style);
+/// Draws what was just said in the rows above the line of a dialog, as far as it fits.
+pub fn draw_said(buf: &mut Buffer, rows: Rect, (words, style): &(String, Style)) {
+    Clear.render(rows, buf);
+    let room = usize::from(rows.width.saturating_sub(1));
+    let mut lines = text::wrap_words(words, room);
+    let rest = lines.split_off(usize::from(rows.height.saturating_sub(1)).min(lines.len()));
+    lines.push(text::fit(&rest.join(" "), room));
+    for (y, line) in (rows.y..rows.bottom()).zip(lines) {
+        put(buf, rows, rows.x + 1, y, &line, *style);
+    }
+}
+
+/// Rows that it takes above a dialog: a second one where there is much room.
+pub fn said_rows(words: &str, body: Rect) -> u16 {
+    let is_long = text::wrap_words(words, usize::from(body.width.saturating_sub(1))).len() > 1;
+    1 + u16::from(is_long && body.height > 12)
 }
 
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
@@ -181,6 +194,7 @@ fn is_useful(state: &State, action: Action) -> bool {
             let filtered = state.run.as_ref().is_some_and(|run| run.filter != Filter::All);
             state.zoom || filtered || state.search.is_some()
         }
+        Action::CompletePath => state.palette.open.as_ref().is_some_and(values::has_paths),
         Action::Keep => state.palette.open.as_ref().is_some_and(|open| {
             let on_setting = open.list.current().is_some_and(|entry| matches!(entry.what, What::Setting(_)));
             on_setting && !matches!(open.level, Level::Values(_))

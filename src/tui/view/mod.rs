@@ -92,8 +92,9 @@ pub fn draw(frame: &mut Frame, look: &Look) {
         let mut body = Rect::new(0, 1, area.width, area.height.saturating_sub(2));
         let said = footer::said(look).filter(|_| footer::is_below_dialog(look.state) && body.height > 3);
         if let Some(said) = said {
-            body.height -= 1;
-            footer::draw_said(buf, Rect { y: body.bottom(), height: 1, ..body }, &said);
+            let height = footer::said_rows(&said.0, body);
+            body.height -= height;
+            footer::draw_said(buf, Rect { y: body.bottom(), height, ..body }, &said);
         }
         if let Some(line) = &look.state.wish.line {
             wish::draw(buf, body, look, line);

@@ -66,7 +66,7 @@ fn pieces(look: &Look, layout: &Layout, is_past: bool, room: usize) -> Vec<(Stri
     if layout.prompt.is_empty() && !is_past {
         others.splice(0..0, wish::words(state, room * 2 / 5).map(|words| (words, title)));
     }
-    if let Some(what) = &state.palette.loading {
+    if let Some((_, what)) = &state.palette.loading {
         others.insert(0, (text::one_line(&format!("loading {what}")), look.style(Role::Working)));
     }
     others.retain(|(words, _)| !words.is_empty());
