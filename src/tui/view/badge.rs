@@ -9,6 +9,9 @@ use crate::tui::text;
 use crate::tui::theme::Role;
 use crate::untrusted::clean_line;
 
+/// The word for a candidate that has ended, of which nothing else is known.
+const FINISHED: &str = "finished";
+
 /// A word and what it means.
 pub struct Badge {
     pub text: String,
@@ -34,7 +37,7 @@ pub fn of(run: &Run, index: usize) -> Badge {
         Phase::Finished(_) if candidate.is_cut_off => badge("CUT OFF", Role::Warn),
         Phase::Finished(_) => match candidate.duplicate_of.filter(|&of| !is_folded(run, index, of)) {
             Some(original) => with_verdict(&format!("SAME AS {}", label(original)), run, index),
-            None => tested(run.testing(index)).unwrap_or_else(|| badge("finished", Role::Muted)),
+            None => tested(run.testing(index)).unwrap_or_else(|| badge(FINISHED, Role::Muted)),
         },
     }
 }
@@ -62,6 +65,23 @@ pub fn short(run: &Run, index: usize) -> Badge {
         },
         (Phase::Broken, _) => of(run, index),
     }
+}
+
+/// The state in a few columns, with the user's answer where it judges the candidate.
+pub fn judged(state: &State, run: &Run, index: usize) -> Badge {
+    let own = short(run, index);
+    let Some(answer) = answer(state, index) else { return own };
+    if own.text == FINISHED {
+        return answer;
+    }
+    let role = if answer.role == Role::Fail { Role::Fail } else { own.role };
+    badge(format!("{} {}", own.text, answer.text), role)
+}
+
+/// The judgement of a candidate by the answers of the user.
+fn answer(state: &State, index: usize) -> Option<Badge> {
+    let (words, role) = if state.meets(index)? { ("RIGHT ANSWER", Role::Pass) } else { ("WRONG ANSWER", Role::Fail) };
+    Some(badge(words, role))
 }
 
 fn with_verdict(text: &str, run: &Run, index: usize) -> Badge {
@@ -132,10 +152,7 @@ pub fn marks(state: &State, index: usize) -> Vec<Badge> {
     if state.is_in_file(index) {
         marks.push(badge("IN FILE", Role::Pick));
     }
-    if let Some(meets) = state.meets(index) {
-        let (words, role) = if meets { ("RIGHT ANSWER", Role::Pass) } else { ("WRONG ANSWER", Role::Fail) };
-        marks.push(badge(words, role));
-    }
+    marks.extend(answer(state, index));
     if let Some(of) = candidate.made_of {
         marks.push(badge(format!("EDITED {}", label(of)), Role::Warn));
     }

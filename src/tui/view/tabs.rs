@@ -19,14 +19,14 @@ struct Tab {
 }
 
 /// All tabs, and those that are in view: when they are too many, the part around the focused candidate.
-fn tabs(run: &Run, columns: u16) -> (Vec<Tab>, Range<usize>) {
+fn tabs(state: &State, run: &Run, columns: u16) -> (Vec<Tab>, Range<usize>) {
     let shown = run.shown();
     let tab = |&candidate: &usize| {
-        let state = badge::short(run, candidate);
+        let own = badge::judged(state, run, candidate);
         let pick = if run.pick == Some(candidate) { " PICK" } else { "" };
-        let inside = format!("{} {}{pick}", badge::names(run, candidate, columns), state.text);
+        let inside = format!("{} {}{pick}", badge::names(run, candidate, columns), own.text);
         let text = if candidate == run.focus { format!(">{inside}<") } else { format!(" {inside} ") };
-        Tab { candidate, text, role: state.role }
+        Tab { candidate, text, role: own.role }
     };
     let tabs: Vec<Tab> = shown.iter().map(tab).collect();
     let focus = shown.iter().position(|&c| c == run.focus).unwrap_or(0);
@@ -50,7 +50,7 @@ fn tabs(run: &Run, columns: u16) -> (Vec<Tab>, Range<usize>) {
 /// Draws the strip.
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let Some(run) = look.state.run.as_ref().filter(|_| !area.is_empty()) else { return };
-    let (tabs, seen) = tabs(run, area.width);
+    let (tabs, seen) = tabs(look.state, run, area.width);
     let muted = look.style(Role::Muted);
     let mut x = put(buf, area, area.x, area.y, if seen.start > 0 { "‹" } else { " " }, muted);
     for tab in &tabs[seen.clone()] {
@@ -69,7 +69,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
 pub fn at(state: &State, column: u16, row: u16) -> Option<usize> {
     let area = state.layout().strip;
     let run = state.run.as_ref().filter(|_| area.contains((column, row).into()))?;
-    let (tabs, seen) = tabs(run, area.width);
+    let (tabs, seen) = tabs(state, run, area.width);
     let mut end = usize::from(area.x) + 1;
     let is_there = |tab: &&Tab| {
         let from = end;

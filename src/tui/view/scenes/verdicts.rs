@@ -259,6 +259,14 @@ fn a_candidate_that_is_being_written_is_not_called_untested() {
     assert!(shown.contains("It is not written yet.") && !shown.contains("It was not tested."), "{shown}");
 }
 
+#[test]
+fn a_tab_has_the_answer_of_the_user() {
+    let mut session = called();
+    ["b", "1", "esc", "z"].iter().for_each(|key| drop(session.key(key)));
+    let shown = scene(&mut session, 80, 24);
+    assert!(shown.contains("A RIGHT ANSWER PICK") && shown.contains("C WRONG ANSWER"), "{shown}");
+}
+
 /// Of code under such a runner nobody knows if it printed anything.
 #[test]
 fn nothing_is_said_of_output_that_the_runner_takes() {
