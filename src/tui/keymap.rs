@@ -368,7 +368,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Palette, A::Top, "choose-first", &["home"], "to the first", ""),
     binding(C::Palette, A::Bottom, "choose-last", &["end"], "to the last", ""),
 
-    binding(C::Picker, A::Choose, "choose", &["enter"], "complete this function", "take it"),
+    binding(C::Picker, A::Choose, "choose", &["enter"], "complete this function", "complete it"),
     binding(C::Picker, A::Close, "choose-none", &["esc"], "back to the screen; at the start twice: leave", "close"),
     binding(C::Picker, A::Help, "help", &["f1"], "this help", "help"),
     binding(C::Picker, A::LineDown, "choose-next", &["down", "ctrl-n"], "next function", ""),

@@ -44,6 +44,7 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, question: Question) {
             let pick = state.run.as_ref().and_then(|run| run.pick).map(label);
             let own = state.run.as_ref().and_then(|run| run.candidates.get(candidate));
             let replaces = state.own_body.is_some();
+            let mut yes = "take it all the same";
             let said = if own.is_some_and(|own| own.is_cut_off) {
                 let words = format!("{name} ends at its token limit, in the middle of the function.");
                 [words, format!("{} raises the limit.", token_limit(state))]
@@ -58,9 +59,11 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, question: Question) {
                 [pick.unwrap_or_else(|| "Which one is best is not known yet.".to_owned()), String::new()]
             } else {
                 let [first, second] = not_passed(state, candidate);
+                // It may pass while the question stands there: nothing speaks against it then.
+                yes = if passed { "take it" } else { yes };
                 [format!("{name} {first}"), second]
             };
-            (format!("take {name}?"), said, ("take it all the same", "do not"))
+            (format!("take {name}?"), said, (yes, "do not"))
         }
     };
     let key = |action| state.key_name(Context::Question, action);
@@ -86,7 +89,7 @@ fn not_passed(state: &State, candidate: usize) -> [String; 2] {
     let (why, said) = match testing {
         Testing::Done(verdict) => {
             let why = match verdict.status {
-                Status::Passed => "has passed its tests meanwhile.",
+                Status::Passed => "has passed its tests by now.",
                 // They may never have begun.
                 Status::NotRun => "was not tested.",
                 _ => "did not pass its tests.",

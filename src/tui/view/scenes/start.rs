@@ -156,7 +156,7 @@ fn each_place_names_enter_and_the_way_out() {
         (Box::new(move || after(&["?"])), "", "Esc close"),
         (Box::new(move || after(&[":"])), "Enter choose", "Esc back"),
         (Box::new(move || wished(wish_tests::bodied(4))), "Enter write", "Esc cancel"),
-        (Box::new(move || after(&["ctrl-t"])), "Enter take it", "Esc close"),
+        (Box::new(move || after(&["ctrl-t"])), "Enter complete it", "Esc close"),
     ];
     for (session, enter, out) in places {
         let mut session = session();

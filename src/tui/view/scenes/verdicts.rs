@@ -252,6 +252,14 @@ fn those_that_passed_agree_among_themselves() {
 }
 
 #[test]
+fn a_tab_has_the_answer_of_the_user() {
+    let mut session = called();
+    ["b", "1", "esc", "z"].iter().for_each(|key| drop(session.key(key)));
+    let shown = scene(&mut session, 80, 24);
+    assert!(shown.contains("A RIGHT ANSWER PICK") && shown.contains("C WRONG ANSWER"), "{shown}");
+}
+
+#[test]
 fn a_candidate_that_is_being_written_is_not_called_untested() {
     let mut session = streaming(2);
     session.key("t");
@@ -260,11 +268,13 @@ fn a_candidate_that_is_being_written_is_not_called_untested() {
 }
 
 #[test]
-fn a_tab_has_the_answer_of_the_user() {
-    let mut session = called();
-    ["b", "1", "esc", "z"].iter().for_each(|key| drop(session.key(key)));
+fn a_question_about_one_that_passed_meanwhile_has_nothing_against_it() {
+    let mut session = untested(1);
+    session.key("enter");
+    assert!(scene(&mut session, 80, 24).contains("y take it all the same"));
+    session.verdict(0, Status::Passed, "");
     let shown = scene(&mut session, 80, 24);
-    assert!(shown.contains("A RIGHT ANSWER PICK") && shown.contains("C WRONG ANSWER"), "{shown}");
+    assert!(shown.contains("A has passed its tests by now.") && shown.contains("y take it   n do not"), "{shown}");
 }
 
 /// Of code under such a runner nobody knows if it printed anything.
