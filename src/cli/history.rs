@@ -164,10 +164,11 @@ fn list(history: &History, as_json: bool) -> Result<(), Failure> {
     let columns = columns_of_stdout();
     if let Some(columns) = columns {
         let [room, of_model] = rooms(&rows, columns);
-        for (row, subject) in rows.iter_mut().zip(&subjects) {
+        let models: Vec<String> = runs.iter().map(|kept| clean_line(&kept.head.model, usize::MAX)).collect();
+        for ((row, subject), model) in rows.iter_mut().zip(&subjects).zip(&models) {
             let most = room.min(WIDEST);
             row[WHAT] = clean_line(&end_of(subject, most), most);
-            row[MODEL] = clean_line(&row[MODEL], of_model);
+            row[MODEL] = apart(model, &models, of_model);
         }
     }
     let wishes = runs.iter().map(|kept| kept.head.wish.as_deref());
@@ -233,6 +234,19 @@ fn end_of(text: &str, most: usize) -> String {
     } else {
         format!("…{}", text.chars().skip(count + 1 - most).collect::<String>())
     }
+}
+
+/// The name of a model in so many columns. Where its beginning is that of another one as well, it begins with
+/// the word that tells them apart.
+fn apart(model: &str, all: &[String], most: usize) -> String {
+    let shared = |other: &String| model.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
+    let longest = all.iter().filter(|other| *other != model).map(shared).max().unwrap_or(0);
+    if model.width() <= most || longest + 1 < most {
+        return clean_line(model, most);
+    }
+    let same: String = model.chars().take(longest).collect();
+    let from = same.rfind(['-', '_', '/', ':', ' ']).map_or(0, |at| at + 1);
+    clean_line(&format!("…{}", &model[from..]), most)
 }
 
 /// Most columns of a function in the list.
@@ -327,6 +341,10 @@ mod tests {
         assert_eq!(rooms(&rows, 80), [18, 9]);
         assert_eq!(rooms(&rows[1..], 80), [19, 8], "a short name of a model stays whole");
         assert_eq!(rooms(&rows, 10).iter().sum::<usize>(), LEAST);
+        let models = ["qwen2.5-coder-1.5b-instruct", "qwen2.5-coder-0.5b-instruct", "built-in"].map(str::to_owned);
+        let cut = |columns| models.clone().map(|model| apart(&model, &models, columns));
+        assert_eq!(cut(9), ["…1.5b-in…", "…0.5b-in…", "built-in"]);
+        assert_eq!(cut(18)[0], "qwen2.5-coder-1.5…");
         let shown = with_wishes("ID\n1\n2\n", [Some("also accept None"), None].into_iter(), 24);
         assert_eq!(shown, "ID\n1\n        wish: also acce…\n2\n");
     }
