@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
 
+use unicode_width::UnicodeWidthStr;
+
 use super::failure::Failure;
 
 /// Writes to stdout; a reader that has gone is no error.
@@ -26,6 +28,27 @@ pub fn columns() -> usize {
 /// Columns that a line of stdout has; `None` in a file or a pipe.
 pub fn columns_of_stdout() -> Option<usize> {
     std::io::stdout().is_terminal().then(columns)
+}
+
+/// Lines of at most so many columns, broken at spaces; what goes on stands under `indent` spaces. As it is
+/// where nothing limits them.
+pub fn broken(text: &str, columns: Option<usize>, indent: usize) -> String {
+    let Some(columns) = columns else { return text.to_owned() };
+    let mut out = String::new();
+    for line in text.split_inclusive('\n') {
+        let mut used = 0;
+        for word in line.split_inclusive(' ') {
+            if used > indent && used + word.trim_end().width() > columns {
+                out.truncate(out.trim_end().len());
+                out.push('\n');
+                out.extend(std::iter::repeat_n(' ', indent));
+                used = indent;
+            }
+            out.push_str(word);
+            used += word.width();
+        }
+    }
+    out
 }
 
 /// Writes to stderr. Errors are ignored, as there is no other place to report them.
@@ -66,6 +89,14 @@ pub fn number(count: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_broken_between_words_in_a_terminal_alone() {
+        let row = "name  here  a long prompt\n\nand more\n";
+        assert_eq!(broken(row, None, 4), row);
+        assert_eq!(broken(row, Some(19), 12), "name  here  a long\n            prompt\n\nand more\n");
+        assert_eq!(broken("a_word_that_is_longer x\n", Some(8), 2), "a_word_that_is_longer\n  x\n");
+    }
 
     #[test]
     fn json_means_the_same_and_acts_no_more() {

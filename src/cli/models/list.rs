@@ -8,7 +8,7 @@ use crate::catalog::memory::{Need, PROMPT, Shape};
 use crate::catalog::{Catalog, Entry, ExternalModel};
 use crate::cli::failure::Failure;
 use crate::cli::memory::{Machine, usage};
-use crate::cli::output::print;
+use crate::cli::output::{broken, columns_of_stdout, print};
 use crate::cli::session::Session;
 use crate::hub::{Repository, bytes};
 use crate::language::Language;
@@ -110,7 +110,9 @@ pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
         print(&(serde_json::to_string(&models).unwrap_or_default() + "\n"))?;
         return Ok(0);
     }
-    let mut out = table(&models);
+    let columns = columns_of_stdout();
+    let mut out = table(&models, columns);
+    let models_end = out.len();
     if let Some(memory) = memory {
         let (n, tokens, dtype) = (how.n, how.tokens, how.dtype);
         let _ = writeln!(
@@ -131,7 +133,8 @@ pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
             proposal.flags()
         );
     }
-    print(&out)?;
+    let said = broken(&out.split_off(models_end), columns, 0);
+    print(&(out + &said))?;
     Ok(0)
 }
 
@@ -149,7 +152,12 @@ fn draft(catalog: &Catalog, entry: &Entry) -> Option<Shape> {
     outline.as_ref().map(Shape::of_model).or_else(written)
 }
 
-fn table(models: &[ListedModel]) -> String {
+/// Columns of a row between the name of a model and its description.
+const FACTS: usize = 31;
+/// Fewest columns of a description beside the other facts.
+const LEAST: usize = 24;
+
+fn table(models: &[ListedModel], columns: Option<usize>) -> String {
     let own: Vec<&ListedModel> = models.iter().filter(|model| model.program.is_none()).collect();
     let width = own.iter().map(|r| r.name.chars().count()).max().unwrap_or(0).min(40);
     let mut out = String::new();
@@ -159,7 +167,9 @@ fn table(models: &[ListedModel]) -> String {
             (None, true) => "here   ",
             (None, false) => "missing",
         };
-        let _ = writeln!(out, "{:width$}  {here}  {}", clean_line(&model.name, 80), facts(model));
+        let row = format!("{:width$}  {here}  {}\n", clean_line(&model.name, 80), facts(model));
+        let indent = Some(width + FACTS).filter(|indent| columns.is_none_or(|columns| indent + LEAST <= columns));
+        out += &broken(&row, columns, indent.unwrap_or(4));
     }
     let mut program = None;
     for model in models.iter().filter(|model| model.program.is_some()) {
@@ -167,7 +177,8 @@ fn table(models: &[ListedModel]) -> String {
             program = model.program;
             let _ = writeln!(out, "\n{}", program.unwrap_or_default());
         }
-        let _ = writeln!(out, "  {}\n    {}", clean_line(&model.name, 200), facts(model));
+        let row = format!("  {}\n    {}\n", clean_line(&model.name, 200), facts(model));
+        out += &broken(&row, columns, 4);
     }
     out
 }
