@@ -173,8 +173,9 @@ fn source(state: &mut State, event: From) {
         }
         From::Broken { candidate, why } => {
             let why = clean(&in_settings(state, &why));
-            let told = state.run.as_mut().and_then(|run| run.candidates.get_mut(candidate));
-            told.into_iter().for_each(|c| c.testing = Testing::Fault(why.clone()));
+            if let Some(c) = state.run.as_mut().and_then(|run| run.candidates.get_mut(candidate)) {
+                c.testing = Testing::Fault(why);
+            }
         }
         From::Finished { candidate, reason, text, mean_logprob } => {
             finished(state, candidate, reason, text, mean_logprob);
