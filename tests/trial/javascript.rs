@@ -116,6 +116,18 @@ fn plain_scripts_say_what_they_saw() {
 }
 
 #[test]
+fn the_values_of_a_comparison_are_told_in_one_line() {
+    let say = |tests: &str, message| {
+        expect("function f(x) {\n    return [x];\n}\n", ("t.js", tests), Status::Failed, message);
+    };
+    say("assert.deepStrictEqual(f('hi'), ['\"hi\"']);\n", "got [ 'hi' ], expected [ '\"hi\"' ] (t.js:1)");
+    let long = "const words = 'w '.repeat(90);\nassert.deepEqual(f(words), [`${words}x`]);\n";
+    let words = "w ".repeat(10);
+    say(long, &format!("got …{words}' ], expected …{words}x' ] (t.js:2)"));
+    say("assert.deepEqual(f({ a: 1 }), [{ a: 2 }]);\n", "got [ { a: 1 } ], expected [ { a: 2 } ] (t.js:1)");
+}
+
+#[test]
 fn styles_of_tests_are_found() {
     let multipl = "const assert = require('node:assert');\nfunction test() {\n  let candidate = f;\n  \
         assert.deepEqual(candidate([1]),[2]);\n}\ntest();\n";

@@ -76,10 +76,15 @@ if (report !== null && report.add !== undefined) {
         for (const test of file.testResults) {
           const name = [...test.ancestorTitles, test.title].join(' > ');
           const [message = ''] = test.failureMessages ?? [];
-          const error = { message: test.failureDetails?.[0]?.message, stack: message };
+          const details = test.failureDetails?.[0];
+          const error = { message: details?.message, stack: message };
           const at = report.describe({ message: '', stack: message }, file.testFilePath);
           const outcome = failed[name] === true ? 'failed' : (outcomes[test.status] ?? 'skipped');
-          report.add(name, outcome, message === '' ? '' : message.split(/\n\s+at /)[0] + at, error);
+          const values = details?.matcherResult ?? details;
+          // A difference in lines.
+          const isLines = values?.expected !== undefined && /- Expected[^]*\+ Received/.test(message);
+          const said = (isLines ? report.compared(values) : undefined) ?? message.split(/\n\s+at /)[0];
+          report.add(name, outcome, message === '' ? '' : said + at, error);
         }
       }
       report.finish();

@@ -104,9 +104,39 @@ const report = (() => {
   const began = (name) => writeSync(to, `began ${quote(('' + name).slice(0, 300))}\n`);
   // Two reports make the record invalid.
   const spoil = () => writeSync(to, 'a second report\n');
+  const { inspect, types } = require('node:util');
+  const width = 100;
+  const atMost = { depth: 4, maxArrayLength: 200, maxStringLength: 1000 };
+  const form = { ...atMost, breakLength: Infinity, compact: true, customInspect: false };
+  const inLine = (value) => {
+    const text = types.isNativeError(value) ? `${value.name}: ${value.message}` : inspect(value, form);
+    return text.replace(/\s*\n\s*/g, ' ');
+  };
+  // The two values of a failed comparison, each in one line and from where they differ; nothing where they
+  // look alike.
+  const compared = ({ actual, expected }) => {
+    try {
+      const [got, wanted] = [inLine(actual), inLine(expected)];
+      if (got === wanted) return undefined;
+      let same = 0;
+      while (got[same] === wanted[same]) same++;
+      const from = Math.max(got.length, wanted.length) > width && same > width / 2 ? same - width / 5 : 0;
+      const cut = (text) => {
+        const rest = from > 0 ? `…${text.slice(from)}` : text;
+        return rest.length > width ? `${rest.slice(0, width - 1)}…` : rest;
+      };
+      return `got ${cut(got)}, expected ${cut(wanted)}`;
+    } catch {
+      return undefined;
+    }
+  };
+  // Of messages that show a difference in lines, the values say more where there is one line.
+  const shows = /^\+ actual - expected|^should loosely deep-equal/m;
   // The message of an error, and its place in a file of this name.
   const describe = (error, file) => {
-    const said = '' + (error?.message ?? error);
+    const message = '' + (error?.message ?? error);
+    const isLines = error?.code === 'ERR_ASSERTION' && error.generatedMessage && shows.test(message);
+    const said = (isLines ? compared(error) : undefined) ?? message;
     const base = file === undefined ? '' : ('' + file).split(/[\\/]/).pop();
     const at = base === '' ? -1 : ('' + error?.stack).indexOf(base + ':');
     const line = at < 0 ? null : /^\d+/.exec(('' + error.stack).slice(at + base.length + 1));
@@ -122,5 +152,5 @@ const report = (() => {
   Object.freeze(assert);
   Object.freeze(assert.strict);
   writeSync(to, 'started\n');
-  return { add, began, complain, describe, finish, hide, spoil, tests };
+  return { add, began, compared, complain, describe, finish, hide, spoil, tests };
 })();
