@@ -299,7 +299,7 @@ impl Agreement {
         &self.differing
     }
 
-    /// The shortest input on which the two largest groups differ.
+    /// The plainest input on which the two largest groups differ.
     pub fn telling(&self) -> Option<usize> {
         let groups = self.groups();
         let (first, second) = (groups.first()?.first()?, groups.get(1)?.first()?);
@@ -308,8 +308,8 @@ impl Agreement {
             let (a, b) = (outcome(first, *input), outcome(second, *input));
             a.is_some() && b.is_some() && a != b
         };
-        let shortest = (0..self.inputs.len()).filter(differs).min_by_key(|input| self.inputs[*input].text().len());
-        shortest.or_else(|| self.differing().first().copied())
+        let plainest = (0..self.inputs.len()).filter(differs).min_by_key(|input| self.inputs[*input].oddity());
+        plainest.or_else(|| self.differing().first().copied())
     }
 
     /// A report of it as JSON.

@@ -304,6 +304,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Results, A::Help, "help", &["?"], "this help", "help"),
 
     binding(C::Calls, A::Answer, "answer", &["1", "2", "3", "4", "5", "6", "7", "8", "9"], "the answer of this number is right: all candidates are judged by it", ""),
+    binding(C::Calls, A::Unfold, "unfold", &["o"], "show the calls that a row stands for one by one, or folded", "unfold"),
     binding(C::Calls, A::TypeAnswer, "type-answer", &["="], "type the right answer, such as one that no candidate gives", "type answer"),
     binding(C::Calls, A::OwnCall, "own-call", &["+"], "type a call of your own, on which all candidates are called", "own call"),
     binding(C::Calls, A::PaneDown, "pane-down", &["j", "down"], "next call", "next"),

@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use super::answer;
 use super::effect::Effect;
 use super::example::{self, Example, example_hint, with_stub, without_other_example};
+use super::find::Filter;
+use super::similar;
 use super::state::State;
 use crate::agreement::{Agreement, is_same};
 use crate::job::may_be_picked;
@@ -102,6 +104,7 @@ pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect
             let Code::Char(digit @ '1'..='9') = pressed.code else { return Some(Vec::new()) };
             return Some(numbered(state, digit as usize - '1' as usize));
         }
+        Action::Unfold => similar::unfold(state),
         Action::TypeAnswer => answer::open(state),
         Action::OwnCall => answer::open_call(state),
         Action::Forget => return Some(forget(state)),

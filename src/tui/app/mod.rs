@@ -38,6 +38,7 @@ pub mod picker;
 pub mod progress;
 pub mod refusal;
 pub mod run;
+mod similar;
 pub mod state;
 pub mod stream;
 pub mod taking;

@@ -65,6 +65,8 @@ pub struct Run {
     pub call: usize,
     /// Its end was shown once: what opens then, and what is said then, comes no second time.
     pub was_over: bool,
+    /// Calls whose group is shown one by one in the table of calls.
+    pub unfolded_calls: HashSet<usize>,
     /// Calls that the user typed, the last one first, and true while its outcomes are not there.
     pub own_calls: (Vec<String>, bool),
     /// Prompt tokens computed.
@@ -138,6 +140,7 @@ impl Run {
             call: 0,
             was_over: false,
             own_calls: (Vec::new(), false),
+            unfolded_calls: HashSet::new(),
             prepares: None,
             stopping: false,
             untested: false,
@@ -379,10 +382,16 @@ impl Run {
         (0..self.candidates.len()).filter(is_called).collect()
     }
 
+    /// The inputs that have a row in the table of calls: one stands for all that tell the same candidates
+    /// apart.
+    pub fn called_on(&self) -> Vec<usize> {
+        self.folded(&self.called_one_by_one())
+    }
+
     /// The inputs that the table of calls shows: first those that the user typed, the one that tells the
     /// largest groups apart, those on which candidates that count differ, then those on which others do, else
     /// all.
-    pub fn called_on(&self) -> Vec<usize> {
+    pub(super) fn called_one_by_one(&self) -> Vec<usize> {
         let all = self.called_apart();
         let Some(agreement) = self.agreement.as_ref().filter(|_| !self.own_calls.0.is_empty()) else { return all };
         let place = |call: &String| agreement.inputs.iter().position(|input| input.text() == *call);

@@ -1,5 +1,7 @@
 //! The table of calls: a row for each input, and a column for each candidate. Below it is the selected call.
 
+use std::collections::HashMap;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -114,6 +116,9 @@ struct Table<'a> {
     /// Columns left of them, and most of a call that has answers behind it.
     room: usize,
     widest: usize,
+    /// `+14 like it`, by the input whose row stands for others, and the columns of these words.
+    like: HashMap<usize, String>,
+    likeness: usize,
     /// The inputs on which the candidate in focus does something else than the function did.
     changes: Vec<usize>,
 }
@@ -130,16 +135,36 @@ impl<'a> Table<'a> {
         let room = (usize::from(width) - columns).saturating_sub(3);
         let calls: Vec<String> = all.iter().map(|&input| text::one_line(&agreement.inputs[input].text())).collect();
         let widest = calls.iter().map(|call| text::width(call)).max().unwrap_or(0);
+        let like: HashMap<usize, String> =
+            run.calls_like().into_iter().map(|(input, others)| (input, format!("+{others} like it  "))).collect();
+        let likeness = like.values().map(|words| text::width(words)).max().unwrap_or(0);
         // Short answers leave more than half of the row.
-        let in_full = all.iter().map(|&input| text::width(&answers_in(&run.answers(input), usize::MAX)));
+        let in_full = all.iter().map(|&input| likeness + text::width(&answers_in(&run.answers(input), usize::MAX)));
         let widest = widest.min(room.saturating_sub(in_full.max().unwrap_or(0) + 2).max(room / 2));
         let changes = agreement.changes(run.focus).unwrap_or_default();
-        Self { look, run, agreement, shown, all, calls, selected, column, columns, room, widest, changes }
+        Self {
+            look,
+            run,
+            agreement,
+            shown,
+            all,
+            calls,
+            selected,
+            column,
+            columns,
+            room,
+            widest,
+            like,
+            likeness,
+            changes,
+        }
     }
 
-    /// The answers behind the call of a row; empty where nothing of them could be read.
-    fn behind(&self, answers: &[Answer]) -> String {
-        answers_in(answers, self.room.saturating_sub(self.widest + 2))
+    /// How many calls the row of this one stands for, and its answers; empty where nothing could be read.
+    fn behind(&self, input: usize, answers: &[Answer]) -> String {
+        let like = self.like.get(&input).map_or("", String::as_str);
+        let answers = answers_in(answers, self.room.saturating_sub(self.widest + 2 + self.likeness));
+        (text::padded(like, self.likeness) + &answers).trim_end().to_owned()
     }
 
     /// Columns of a call with these words behind it: all that they leave.
@@ -151,7 +176,7 @@ impl<'a> Table<'a> {
     /// The row does not show its whole call.
     fn cuts(&self, row: usize) -> bool {
         let (Some(&input), Some(call)) = (self.all.get(row), self.calls.get(row)) else { return false };
-        text::width(call) > self.most(&self.behind(&self.run.answers(input)))
+        text::width(call) > self.most(&self.behind(input, &self.run.answers(input)))
     }
 
     fn style_of(&self, candidate: usize, style: Style) -> Style {
@@ -180,7 +205,7 @@ impl<'a> Table<'a> {
             let role = if is_checked { Role::Pick } else { Role::Hint };
             let style = look.style(role).add_modifier(if is_selected { Modifier::REVERSED } else { Modifier::empty() });
             let answers = self.run.answers(input);
-            let behind = self.behind(&answers);
+            let behind = self.behind(input, &answers);
             let (call, widest) = (call(&self.calls, row, self.most(&behind)), self.widest);
             // From one column on in all rows that have any, but for calls that need the columns.
             let x = put(buf, area, area.x, y, &format!("{mark} {}", text::padded(&call, widest)), style);

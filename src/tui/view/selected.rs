@@ -208,6 +208,10 @@ mod tests {
         let witnesses = [(0, false), (1, true)].map(witness);
         let mut session = called_as(&[body(0), body(1)], Agreement::of(inputs.into(), witnesses.to_vec()));
         session.key("b");
+        if calls > 3 {
+            session.key("o");
+            session.wait(60_000);
+        }
         session
     }
 
