@@ -310,6 +310,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Calls, A::PaneDown, "pane-down", &["j", "down"], "next call", "next"),
     binding(C::Calls, A::PaneUp, "pane-up", &["k", "up"], "previous call", "previous"),
     binding(C::Calls, A::Example, "example", &["w"], "make the right answer an example in the docstring, and test by it", "as example"),
+    binding(C::Calls, A::Copy, "copy", &["y"], "copy the call and its right answer as a line of a test", "copy as test"),
     binding(C::Calls, A::Forget, "forget", &["x"], "no answer of this call is right any more", "forget"),
     binding(C::Calls, A::Accept, "accept", &["enter", "a"], "take the candidate in focus", "accept"),
     binding(C::Calls, A::FocusNext, "focus-next", &["]", "right", "l"], "next candidate", ""),

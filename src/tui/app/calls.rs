@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::answer;
+use super::assertion;
 use super::effect::Effect;
 use super::example::{self, Example, example_hint, with_stub, without_other_example};
 use super::find::Filter;
@@ -63,6 +64,12 @@ impl State {
         rows.get(self.calls?.min(rows.len().saturating_sub(1))).copied()
     }
 
+    /// What the user said of the selected call.
+    pub fn selected_check(&self) -> Option<&Check> {
+        let call = self.agreement()?.inputs[self.selected_call()?].text();
+        self.checks.iter().find(|check| check.call == call)
+    }
+
     /// If anything is checked, picks anew.
     pub(super) fn pick_by_checks(&mut self) {
         if !self.checks.is_empty() {
@@ -107,6 +114,7 @@ pub fn act(state: &mut State, action: Action, pressed: Key) -> Option<Vec<Effect
         Action::Unfold => similar::unfold(state),
         Action::TypeAnswer => answer::open(state),
         Action::OwnCall => answer::open_call(state),
+        Action::Copy => return Some(assertion::copy(state)),
         Action::Forget => return Some(forget(state)),
         Action::Example => return Some(example::write(state)),
         _ => return None,

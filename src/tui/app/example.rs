@@ -68,7 +68,8 @@ pub(super) fn without_other_example(state: &mut State, check: &Check) -> Vec<Eff
     }
 }
 
-/// `w makes it an example`, where that can be done and it is none yet.
+/// `w makes it an example`, where that can be done and it is none yet; in other languages than Python how it
+/// becomes a test.
 pub fn example_hint(state: &State, check: &Check) -> Option<String> {
     let stub = state.draft.text();
     let example = check.example.as_ref().filter(|example| example.out_of(&stub).is_some());
@@ -76,6 +77,9 @@ pub fn example_hint(state: &State, check: &Check) -> Option<String> {
         state.agreement().and_then(|agreement| agreement.inputs.iter().find(|input| input.text() == check.call));
     if input.is_some_and(|input| input.is_no_code().is_some()) {
         return None;
+    }
+    if state.job.language() != Some(Language::Python) {
+        return Some(format!("{} copies it as a line of a test", state.key_name(Context::Calls, Action::Copy)));
     }
     if refusal(state, Action::Example).is_some() || example.is_some_and(|example| check.is(&example.right)) {
         return None;
@@ -270,8 +274,9 @@ mod tests {
         session.state.job = Job::from_target(target, &TestsChoice::None).unwrap().into();
         session.key("2");
         assert!(!said(&session).contains("w makes"), "{}", said(&session));
+        assert!(said(&session).ends_with("; y copies it as a line of a test"), "{}", said(&session));
         let (_, why) = refusal(&session.state, Action::Example).unwrap();
-        assert!(why.contains("run in Python, and not in JavaScript"), "{why}");
+        assert!(why.contains("run in Python, and not in JavaScript") && why.contains("; y copies it"), "{why}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 pub mod action;
 pub mod alike;
 pub mod answer;
+mod assertion;
 #[cfg(test)]
 mod behaviour;
 pub mod blocks;

@@ -77,10 +77,15 @@ pub fn refusal(state: &State, action: Action) -> Option<(While, String)> {
         }
         Action::Example if state.job.language() != Some(Language::Python) => {
             let language = state.job.language().map_or("other texts", Language::title);
-            format!("examples in documentation are run in Python, and not in {language}")
+            let copy = state.key_name(Context::Calls, Action::Copy);
+            format!(
+                "examples in documentation are run in Python, and not in {language}: the answer stays with this run; \
+                 {copy} copies it as a line for your tests"
+            )
         }
         Action::TestAgain if !state.has_tests() => "there are no tests".to_owned(),
         Action::TestAgain if !is_ready(state) => "its tests have not ended yet".to_owned(),
+        Action::Copy if state.context() == Context::Calls => return None,
         Action::Copy | Action::CopyProgram if focused.is_none_or(|candidate| candidate.text.is_empty()) => {
             "there is nothing to copy yet".to_owned()
         }

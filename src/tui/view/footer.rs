@@ -189,6 +189,8 @@ fn is_useful(state: &State, action: Action) -> bool {
         Action::Wish => state.own_body.is_some(),
         Action::HistoryPrevious => state.wish.line.as_ref().is_none_or(Draft::has_earlier),
         Action::Diff => state.run.as_ref().and_then(|run| run.focused()).is_some_and(|c| !c.is_live()),
+        Action::Unfold if state.context() == Context::Calls => state.has_calls_like(),
+        Action::Copy if state.context() == Context::Calls => state.selected_check().is_some(),
         Action::Arrange => state.run.as_ref().is_some_and(|run| !run.is_live()),
         Action::Leave => {
             let filtered = state.run.as_ref().is_some_and(|run| run.filter != Filter::All);
