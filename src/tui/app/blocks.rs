@@ -66,7 +66,7 @@ impl Run {
 
     /// The candidates that have a pane.
     pub fn shown(&self) -> Vec<usize> {
-        let taken = |block: &&Block| self.filter.takes(self.testing(block.shown).status());
+        let taken = |block: &&Block| self.filter.takes(self.status(block.shown));
         self.blocks.iter().filter(taken).map(|block| block.shown).collect()
     }
 

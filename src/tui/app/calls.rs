@@ -11,7 +11,7 @@ use super::similar;
 use super::state::State;
 use crate::agreement::{Agreement, is_same};
 use crate::job::may_be_picked;
-use crate::trial::Observed;
+use crate::trial::{self, Observed};
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
 use crate::untrusted::clean_line;
@@ -40,6 +40,9 @@ impl Check {
     }
 }
 
+/// Columns of a call and of each answer, where it is said that one is wrong.
+const SAID: usize = 50;
+
 impl State {
     /// The agreement of the candidates of the shown run.
     pub fn agreement(&self) -> Option<&Agreement> {
@@ -50,6 +53,21 @@ impl State {
     pub fn unmet(&self, candidate: usize) -> Option<&Check> {
         let agreement = self.agreement()?;
         self.checks.iter().find(|check| check.is_met(agreement, candidate) == Some(false))
+    }
+
+    /// What a candidate does otherwise than the user said: the call, its answer, and the right one.
+    pub fn wrong_answer(&self, candidate: usize) -> Option<String> {
+        let (agreement, check) = (self.agreement()?, self.unmet(candidate)?);
+        let input = agreement.inputs.iter().position(|input| input.text() == check.call)?;
+        let observed = agreement.observed(candidate, input)?;
+        let did = match observed.effect {
+            trial::Effect::Returned => " gave ",
+            trial::Effect::Raised => " raised ",
+            _ => ": ",
+        };
+        let texts = [&check.call, &observed.shown, &check.right.shown];
+        let [call, given, right] = texts.map(|words| clean_line(words, SAID));
+        Some(format!("{call}{did}{given}, expected {right}"))
     }
 
     /// True or false if a candidate meets all checks or not; `None` if it was called on none of them.
@@ -85,6 +103,10 @@ impl State {
         if let Some(run) = self.run.as_mut().filter(|run| run.wrong != wrong) {
             run.wrong = wrong;
             run.rank();
+            // Those that passed may be others now.
+            if run.filter != Filter::All {
+                self.fold();
+            }
         }
         let Some(run) = self.run.as_ref().filter(|run| !run.is_live()) else { return };
         let is_broken = |c: usize| run.standing(c).is_some_and(|standing| standing.is_broken);
@@ -305,7 +327,8 @@ pub(in crate::tui) mod tests {
         assert_eq!(session.state.question, Some(Question::Take { candidate: 0 }));
         let why =
             |session: &Session, candidate| session.state.concern(candidate).map(|[first, second]| first + &second);
-        assert_eq!(why(&session, 0).as_deref(), Some("A gives another answer than yours."));
+        let wrong = "mean([]) raised ZeroDivisionError: division by zero, expected 0";
+        assert_eq!(why(&session, 0), Some(format!("A gives another answer than yours.{wrong}")));
         assert_eq!(why(&session, 2), None);
         let mut session = one_broken();
         assert_eq!(

@@ -109,7 +109,7 @@ pub(super) fn write(state: &mut State) -> Vec<Effect> {
                 check.example = Some(example.clone());
             }
             let preview = state.key_name(Context::Panes, Action::Preview);
-            state.say(format!("{call} is an example now, and all are tested by it; {preview} shows it in the file"));
+            state.say(format!("{call} is an example now, and all are tested again; {preview} shows it in the file"));
             effects
         }
         Err(why) => {
@@ -220,6 +220,7 @@ mod tests {
     use crate::code::Place;
     use crate::job::{Job, TestsChoice};
     use crate::trial::Status;
+    use crate::tui::view::scenes;
 
     /// Says that an example stands in a docstring, or not.
     fn standing(examples: &str, right: &str, printed: &str) -> Result<(), String> {
@@ -261,6 +262,34 @@ mod tests {
         assert_eq!(session.state.selected_call(), Some(1));
         session.key("esc");
         assert_eq!(shown(&session)[0], "0", "then those that passed come first");
+    }
+
+    /// The tests of a project may not run the examples of a docstring.
+    #[test]
+    fn a_candidate_that_passes_tests_and_contradicts_an_answer_is_shown_as_wrong() {
+        let mut session = called();
+        for key in ["b", "2", "w"] {
+            session.key(key);
+        }
+        for (candidate, status) in [(0, Status::Passed), (1, Status::Failed), (2, Status::Passed)] {
+            session.verdict(candidate, status, "");
+        }
+        session.key("esc");
+        let shown = |session: &Session| scenes::text(&scenes::draw(&session.state, 80, 24));
+        let reason = "mean([]) raised ZeroDivisionError: division by zero, expected 0";
+        let panes = shown(&session);
+        for words in ["A  WRONG ANSWER ", "C  PASS  PICK  RIGHT ANSWER", "1 passed, 1 failed, 1 wrong", reason] {
+            assert!(panes.contains(words), "{words}: {panes}");
+        }
+        session.key("1");
+        session.key("z");
+        let zoomed = shown(&session);
+        assert!(zoomed.contains(">A WRONG< B FAIL  C PASS PICK"), "{zoomed}");
+        session.key("z");
+        session.key("f");
+        assert_eq!(session.run().shown(), [2], "of those that passed");
+        session.key("f");
+        assert_eq!(session.run().shown(), [0, 1], "of those that failed");
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub fn next(state: &mut State, by: isize) {
     let at = shown.iter().position(|&c| c == run.focus).unwrap_or(0) as isize;
     let wanted = |c: usize| match &state.search {
         Some(search) => has(run, c, &search.text),
-        None => run.testing(c).passed(),
+        None => run.passes(c),
     };
     let n = shown.len() as isize;
     let found = (1..n).map(|step| shown[(at + by * step).rem_euclid(n) as usize]).find(|&c| wanted(c));

@@ -188,6 +188,18 @@ impl Run {
         origin.or(own).map_or(&Testing::None, |c| &c.testing)
     }
 
+    /// It passed its tests, and gives no other answer than the user's.
+    pub fn passes(&self, candidate: usize) -> bool {
+        self.testing(candidate).passed() && !self.wrong.contains(&candidate)
+    }
+
+    /// How its tests ended. One that passed and gives another answer than the user's failed.
+    pub fn status(&self, candidate: usize) -> Option<Status> {
+        let status = self.testing(candidate).status();
+        let is_refuted = status == Some(Status::Passed) && self.wrong.contains(&candidate);
+        if is_refuted { Some(Status::Failed) } else { status }
+    }
+
     pub fn focused(&self) -> Option<&Candidate> {
         self.candidates.get(self.focus)
     }

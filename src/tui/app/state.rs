@@ -373,8 +373,14 @@ impl State {
         }
     }
 
-    /// Why the tests of a candidate did not pass, or what is marked in one that passed.
+    /// Which answer of a candidate is wrong, why its tests did not pass, or what is marked in one that passed.
     pub fn note(&self, candidate: usize) -> Option<String> {
+        let notes = [self.wrong_answer(candidate), self.note_of_tests(candidate)];
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
+        (!notes.is_empty()).then(|| notes.join("\n"))
+    }
+
+    fn note_of_tests(&self, candidate: usize) -> Option<String> {
         let run = self.run.as_ref()?;
         if run.shared_cause().is_some() {
             return None;

@@ -33,8 +33,8 @@ impl State {
     pub fn concern(&self, index: usize) -> Option<[String; 2]> {
         let run = self.run.as_ref()?;
         let name = label(index);
-        if self.meets(index) == Some(false) {
-            return Some([format!("{name} gives another answer than yours."), String::new()]);
+        if let Some(wrong) = self.wrong_answer(index) {
+            return Some([format!("{name} gives another answer than yours."), wrong]);
         }
         match run.testing(index) {
             Testing::Done(verdict) if verdict.has_passed() => {

@@ -18,6 +18,9 @@ pub struct Badge {
     pub role: Role,
 }
 
+/// State of a candidate that gives another answer than the user's.
+const WRONG: &str = "WRONG ANSWER";
+
 fn badge(text: impl Into<String>, role: Role) -> Badge {
     Badge { text: text.into(), role }
 }
@@ -37,7 +40,7 @@ pub fn of(run: &Run, index: usize) -> Badge {
         Phase::Finished(_) if candidate.is_cut_off => badge("CUT OFF", Role::Warn),
         Phase::Finished(_) => match candidate.duplicate_of.filter(|&of| !is_folded(run, index, of)) {
             Some(original) => with_verdict(&format!("SAME AS {}", label(original)), run, index),
-            None => tested(run.testing(index)).unwrap_or_else(|| badge(FINISHED, Role::Muted)),
+            None => judged(run, index).unwrap_or_else(|| badge(FINISHED, Role::Muted)),
         },
     }
 }
@@ -56,21 +59,24 @@ pub fn short(run: &Run, index: usize) -> Badge {
         (Phase::Streaming | Phase::Stopping, _) if candidate.tokens == 0 => badge("…", Role::Working),
         (Phase::Streaming | Phase::Stopping, _) => badge(format!("{}t", candidate.tokens), Role::Working),
         (Phase::Finished(_), Some(original)) => {
-            let role = tested(run.testing(index)).map_or(Role::Muted, |b| b.role);
+            let role = judged(run, index).map_or(Role::Muted, |b| b.role);
             badge(format!("={}", label(original)), role)
         }
         (_, None) => match run.testing(index) {
             Testing::Queued | Testing::Running => badge("test", Role::Working),
-            _ => of(run, index),
+            _ => match of(run, index) {
+                Badge { text, role } if text == WRONG => badge("WRONG", role),
+                other => other,
+            },
         },
         (Phase::Broken, _) => of(run, index),
     }
 }
 
 /// The state in a few columns, with the user's answer where it judges the candidate.
-pub fn judged(state: &State, run: &Run, index: usize) -> Badge {
+pub fn in_tab(state: &State, run: &Run, index: usize) -> Badge {
     let own = short(run, index);
-    let Some(answer) = answer(state, index) else { return own };
+    let Some(answer) = answer(state, run, index) else { return own };
     if own.text == FINISHED {
         return answer;
     }
@@ -78,17 +84,25 @@ pub fn judged(state: &State, run: &Run, index: usize) -> Badge {
     badge(format!("{} {}", own.text, answer.text), role)
 }
 
-/// The judgement of a candidate by the answers of the user.
-fn answer(state: &State, index: usize) -> Option<Badge> {
-    let (words, role) = if state.meets(index)? { ("RIGHT ANSWER", Role::Pass) } else { ("WRONG ANSWER", Role::Fail) };
+/// The judgement of a candidate by the answers of the user, where its state does not say it.
+fn answer(state: &State, run: &Run, index: usize) -> Option<Badge> {
+    let meets = state.meets(index).filter(|_| !of(run, index).text.ends_with(WRONG))?;
+    let (words, role) = if meets { ("RIGHT ANSWER", Role::Pass) } else { (WRONG, Role::Fail) };
     Some(badge(words, role))
 }
 
 fn with_verdict(text: &str, run: &Run, index: usize) -> Badge {
-    match tested(run.testing(index)) {
+    match judged(run, index) {
         Some(verdict) => badge(format!("{text}  {}", verdict.text), verdict.role),
         None => badge(text, Role::Muted),
     }
+}
+
+/// Badge of what is known of a candidate: the user's answer is stronger than tests that it passed.
+pub fn judged(run: &Run, index: usize) -> Option<Badge> {
+    let testing = run.testing(index);
+    let is_refuted = run.wrong.contains(&index) && (testing.passed() || *testing == Testing::None);
+    if is_refuted { Some(badge(WRONG, Role::Fail)) } else { tested(testing) }
 }
 
 /// Badge for the state of a candidate's tests, if there is something to say.
@@ -152,7 +166,7 @@ pub fn marks(state: &State, index: usize) -> Vec<Badge> {
     if state.is_in_file(index) {
         marks.push(badge("IN FILE", Role::Pick));
     }
-    marks.extend(answer(state, index));
+    marks.extend(answer(state, run, index));
     if let Some(of) = candidate.made_of {
         marks.push(badge(format!("EDITED {}", label(of)), Role::Warn));
     }
@@ -166,7 +180,7 @@ pub fn marks(state: &State, index: usize) -> Vec<Badge> {
     let Some((agreement, standing)) = run.agreeing().zip(run.standing(index)) else { return marks };
     let all = agreement.candidates();
     // The reason of a failure says more.
-    let has_failed = Filter::Failed.takes(run.testing(index).status());
+    let has_failed = Filter::Failed.takes(run.status(index));
     if standing.is_broken {
         // A verdict says so by itself.
         if !run.testing(index).is_settled() {

@@ -85,7 +85,7 @@ fn gutter(buf: &mut Buffer, area: Rect, look: &Look, focused: bool) {
 
 /// Rows of a candidate's note.
 fn notes(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize) {
-    let style = look.style(badge::tested(run.testing(index)).map_or(Role::Muted, |b| b.role));
+    let style = look.style(badge::judged(run, index).map_or(Role::Muted, |b| b.role));
     let note = look.state.note(index).unwrap_or_default();
     let lines = text::wrap_reason(&note, area.width.into(), area.height.into());
     for (y, line) in (area.y..area.bottom()).zip(lines) {

@@ -114,9 +114,9 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
 }
 
 /// The words of [`kind`], in the order in which they are counted.
-const KINDS: [&str; 11] = [
-    "writing", "to test", "passed", "failed", "not run", "not tested", "finished", "cut off", "stopped", "out of time",
-    "broken off",
+const KINDS: [&str; 12] = [
+    "writing", "to test", "passed", "failed", "wrong", "not run", "not tested", "finished", "cut off", "stopped",
+    "out of time", "broken off",
 ];
 
 /// How a candidate is counted, in a word or two.
@@ -127,6 +127,7 @@ fn kind(run: &Run, index: usize, has_tests: bool) -> &'static str {
         (Phase::Broken | Phase::Finished(FinishReason::Failed), _) => "broken off",
         _ if candidate.is_cut_off => "cut off",
         _ if testing.is_pending() => "to test",
+        (_, None | Some(Status::Passed)) if candidate.is_whole() && run.wrong.contains(&index) => "wrong",
         (_, Some(Status::Passed)) => "passed",
         (_, Some(Status::NotRun)) => "not run",
         (_, Some(_)) => "failed",
@@ -141,7 +142,7 @@ fn kind(run: &Run, index: usize, has_tests: bool) -> &'static str {
 fn tests(run: &Run, has_tests: bool) -> Option<(String, Role)> {
     let kinds: Vec<&str> = (0..run.candidates.len()).map(|c| kind(run, c, has_tests)).collect();
     let count = |wanted: &str| kinds.iter().filter(|kind| **kind == wanted).count();
-    let (passed, failed) = (count("passed"), count("failed"));
+    let (passed, failed) = (count("passed"), count("failed") + count("wrong"));
     let closest = run.closest();
     let parts: Vec<String> = KINDS
         .iter()

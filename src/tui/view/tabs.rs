@@ -22,7 +22,7 @@ struct Tab {
 fn tabs(state: &State, run: &Run, columns: u16) -> (Vec<Tab>, Range<usize>) {
     let shown = run.shown();
     let tab = |&candidate: &usize| {
-        let own = badge::judged(state, run, candidate);
+        let own = badge::in_tab(state, run, candidate);
         let pick = if run.pick == Some(candidate) { " PICK" } else { "" };
         let inside = format!("{} {}{pick}", badge::names(run, candidate, columns), own.text);
         let text = if candidate == run.focus { format!(">{inside}<") } else { format!(" {inside} ") };
