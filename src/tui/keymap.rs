@@ -291,7 +291,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Results, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
     binding(C::Results, A::PaneDown, "pane-down", &["j", "down"], "next candidate", "next"),
     binding(C::Results, A::PaneUp, "pane-up", &["k", "up"], "previous candidate", "previous"),
-    binding(C::Results, A::PageDown, "page-down", &["pgdn", "ctrl-d"], "output: scroll down", ""),
+    binding(C::Results, A::PageDown, "page-down", &["pgdn", "ctrl-d"], "output: scroll down", "more"),
     binding(C::Results, A::PageUp, "page-up", &["pgup", "ctrl-u"], "output: scroll up", ""),
     binding(C::Results, A::Output, "output", &["o"], "what the tests printed, or only why they failed", "output"),
     binding(C::Results, A::TestAgain, "test-again", &["T"], "test this candidate again", "test again"),

@@ -10,6 +10,7 @@ use crate::tui::event::{Code, Key};
 use crate::tui::keymap::Action;
 use crate::tui::layout::{Arrangement, Regime};
 use crate::tui::text;
+use crate::tui::view::results_scrolling;
 
 impl State {
     /// Wraps long lines, or cuts them, and says so. Wrapped lines begin at their beginning.
@@ -133,8 +134,10 @@ pub(super) fn scroll(state: &mut State, action: Action) {
     let moved = |top: usize| top.saturating_add_signed(by);
     if state.help.is_some() {
         help::scroll(state, action, by);
-    } else if let Some(top) = &mut state.results {
-        *top = moved(*top).min(10_000);
+    } else if let Some(top) = state.results {
+        let (page, last) = results_scrolling(state);
+        let by = by.signum() * if by.abs() > 1 { page as isize } else { 1 };
+        state.results = Some(top.min(last).saturating_add_signed(by).min(last));
     } else if state.run.is_none() {
         // As the view has them: right of a column, and wrapped.
         let columns = state.layout().prompt.width.saturating_sub(1);

@@ -26,14 +26,19 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// `↑ 3 ↓ 12 more`, or nothing.
+    /// The mark of what is not in view.
     pub fn more(&self) -> String {
-        match (self.above, self.below) {
-            (0, 0) => String::new(),
-            (0, below) => format!(" ↓ {below} more "),
-            (above, 0) => format!(" ↑ {above} more "),
-            (above, below) => format!(" ↑ {above} ↓ {below} more "),
-        }
+        hidden(self.above, self.below)
+    }
+}
+
+/// Mark of so many lines that are not in view: `↑ 3 ↓ 12 more`, or nothing.
+pub fn hidden(above: usize, below: usize) -> String {
+    match (above, below) {
+        (0, 0) => String::new(),
+        (0, below) => format!(" ↓ {below} more "),
+        (above, 0) => format!(" ↑ {above} more "),
+        (above, below) => format!(" ↑ {above} ↓ {below} more "),
     }
 }
 

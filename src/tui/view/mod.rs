@@ -46,6 +46,7 @@ use super::highlight::{Highlights, Of};
 use super::layout::Regime;
 use super::text;
 use super::theme::{Role, Theme};
+pub use results::scrolling as results_scrolling;
 pub use tabs::at as tab_at;
 
 /// Inputs of every piece of the screen.

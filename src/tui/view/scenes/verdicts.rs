@@ -142,7 +142,7 @@ fn tests_that_do_not_fit_are_counted_in_a_row_of_their_own() {
     let shown = scene(&mut session, 60, 16);
     let row = shown.lines().find(|line| line.contains("more tests")).unwrap_or_else(|| panic!("{shown}"));
     let of_tests = shown.lines().filter(|line| line.trim_start().starts_with("test_")).count();
-    assert!(!row.contains(['✓', '✗']) && row.trim() == format!("{} more tests", 9 - of_tests), "{shown}");
+    assert!(!row.contains(['✓', '✗']) && row.trim() == format!("{} more tests, listed below", 9 - of_tests), "{shown}");
 }
 
 #[test]
