@@ -91,7 +91,6 @@ fn shape(language: Language, text: &str, depth: usize) -> Option<(Kind, usize)> 
         }
     }
     let kind = match (close, &keys[..], &parts[..]) {
-        (_, _, []) => return None,
         ('}', [key, ..], [value, ..]) => Kind::Dict(Box::new(key.clone()), Box::new(value.clone())),
         (']', [], [one, ..]) => Kind::List(Box::new(one.clone())),
         (')', [], [one]) if is_open => Kind::Row(Box::new(one.clone())),

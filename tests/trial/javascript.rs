@@ -117,7 +117,7 @@ fn plain_scripts_say_what_they_saw() {
 
 #[test]
 fn the_values_of_a_comparison_are_told_in_one_line() {
-    let say = |tests: &str, message| {
+    let say = |tests: &str, message: &str| {
         expect("function f(x) {\n    return [x];\n}\n", ("t.js", tests), Status::Failed, message);
     };
     say("assert.deepStrictEqual(f('hi'), ['\"hi\"']);\n", "got [ 'hi' ], expected [ '\"hi\"' ] (t.js:1)");

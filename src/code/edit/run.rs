@@ -94,20 +94,7 @@ impl Around<'_> {
         let calls = |at: usize| words[at].name().is_some_and(|name| kept.changers.contains(name)) && is_call(at);
         self.language == Language::Python && SETTINGS.iter().any(is_setting)
             || changes(&words, |name| kept.tables.contains(name))
-            || (0..words.len()).any(|at| calls(at) || self.extends_what(&words, at, kept))
-    }
-
-    /// Returns true for `Node.__lt__ = …` of a type that is kept, and for `Array.prototype.last = …` of a
-    /// member that the code names.
-    fn extends_what(&self, words: &[&Word], at: usize, kept: &Kept<'_>) -> bool {
-        let is_member = at > 0 && words[at - 1].is('.');
-        let Some(name) = words[at].name().filter(|_| !is_member) else { return false };
-        if kept.all.iter().any(|own| *own == name) {
-            return assigned(words, at);
-        }
-        let path = [words.get(at + 2), words.get(at + 4)].map(|word| word.and_then(|word| word.name()));
-        let [Some("prototype"), Some(member)] = path else { return false };
-        assigned(words, at) && kept.code.contains(&format!(".{member}("))
+            || (0..words.len()).any(|at| calls(at) || extends_what(&words, at, kept))
     }
 
     /// Returns true for a function that changes one of these values.
@@ -134,6 +121,19 @@ impl Around<'_> {
         let is_table = |at: usize| words[at].name().is_some_and(|name| tables.contains(name));
         changes(&words, |name| tables.contains(name)) || (0..words.len()).any(|at| is_table(at) && sets(at))
     }
+}
+
+/// Returns true for `Node.__lt__ = …` of a type that is kept, and for `Array.prototype.last = …` of a
+/// member that the code names.
+fn extends_what(words: &[&Word], at: usize, kept: &Kept<'_>) -> bool {
+    let is_member = at > 0 && words[at - 1].is('.');
+    let Some(name) = words[at].name().filter(|_| !is_member) else { return false };
+    if kept.all.iter().any(|own| *own == name) {
+        return assigned(words, at);
+    }
+    let path = [words.get(at + 2), words.get(at + 4)].map(|word| word.and_then(|word| word.name()));
+    let [Some("prototype"), Some(member)] = path else { return false };
+    assigned(words, at) && kept.code.contains(&format!(".{member}("))
 }
 
 /// Returns true if code changes what one of these names stands for: `T[x] = 1`, `T.a = 1`, `T.append(1)`.
