@@ -628,3 +628,34 @@ fn further_tests_of_a_program_confirm_a_pass() {
          them out",
     );
 }
+
+/// Lint levels of the crate hold for a candidate, and not for what its tests need in the files.
+#[test]
+fn a_candidate_that_the_lint_levels_of_its_crate_refuse_is_an_error() {
+    let tests = "use doubling::f;\n\n#[test]\nfn doubles() {\n    assert_eq!(f(3), 6);\n}\n";
+    let refused = |files: &[(&'static str, &str)], body: &str, message: &str| {
+        let files = [&[("tests/doubles.rs", tests)], files].concat();
+        let Some(it) = Crate::new(&files, "src/lib.rs", "tests/doubles.rs") else { return };
+        it.expect("2 * x", Status::Passed, "1 test");
+        it.expect(body, Status::Error, message);
+    };
+    let unused = "let y = 1;\n    2 * x";
+    // Without the candidate `x` is unused, which is an error, too.
+    let strict = format!("#![deny(warnings)]\n{LIBRARY}");
+    refused(&[("src/lib.rs", &strict)], unused, "error: unused variable: `y`");
+    let safe = format!("#![forbid(unsafe_code)]\n{LIBRARY}");
+    refused(&[("src/lib.rs", &safe)], "unsafe { 2 * x }", "error: usage of an `unsafe` block");
+    let flags = (".cargo/config.toml", "[build]\nrustflags = [\"-D\", \"unused_variables\"]\n");
+    refused(&[("src/lib.rs", LIBRARY), flags], unused, "error: unused variable: `y`");
+}
+
+/// Cargo gives these to tests, and so do trials, which start the built tests themselves.
+#[test]
+fn flags_and_variables_in_the_settings_of_cargo_hold() {
+    let library = LIBRARY.replace("todo!()", "if cfg!(doubled) { todo!() } else { 0 }");
+    let tests = "use doubling::f;\n\n#[test]\nfn doubles() {\n    assert_eq!(f(3), 6);\n    assert_eq!(std::env::var(\"SET\").unwrap(), \"5\");\n}\n";
+    let settings = "[build]\nrustflags = [\"--cfg\", \"doubled\"]\n[env]\nSET = \"5\"\n";
+    let files = [("src/lib.rs", &*library), ("tests/doubles.rs", tests), (".cargo/config.toml", settings)];
+    let Some(it) = Crate::new(&files, "src/lib.rs", "tests/doubles.rs") else { return };
+    it.expect("2 * x", Status::Passed, "1 test");
+}

@@ -13,6 +13,7 @@ use super::cache_folder::About;
 use super::guards::{GUARD, Guards};
 use super::kind::{Kind, kinds, module};
 use super::lone;
+use super::settings::Settings;
 use crate::files;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
 use crate::trial::judge::channel::{Channel, VARIABLE};
@@ -148,6 +149,12 @@ impl Bench<'_> {
             "{} is part of a macro, which runs inside of the compiler and cannot be told from it: give --test-command 'cargo test --offline'",
             self.project.file.display()
         )))
+    }
+
+    /// The project's settings of cargo. A lone file has none.
+    pub fn settings(&self) -> Settings {
+        let (package, lone) = (&self.project.package, self.project.lone.is_some());
+        if lone { Settings::default() } else { Settings::of(package, |file| self.base.read(file).ok()) }
     }
 
     /// The module of the tests file in a program.
@@ -311,7 +318,8 @@ impl Bench<'_> {
         let job = Job::new(&program.binary, arguments, self.limits);
         let package = copy.path().join(&self.project.package);
         let own = vec![variable, ("CARGO_MANIFEST_DIR".into(), package.into())];
-        let job = Job { environment: [own, environment].concat(), inherited, ..job };
+        let theirs = self.settings().environment(copy.path());
+        let job = Job { environment: [theirs, own, environment].concat(), inherited, ..job };
         let run = self.at.run_in(copy, &self.project.package, &program.readable, &[], job)?;
         Ok((run, channel.read(&nonce)))
     }
@@ -332,17 +340,18 @@ impl Bench<'_> {
     }
 
     fn run_cargo(&self, kind: &Kind, copy: &Copy, products: &Path) -> Result<Run, TrialError> {
-        let words = ["--no-run".to_owned()].into_iter().chain(kind.arguments());
-        self.cargo_test(words.map(OsString::from).collect(), copy, products, None)
+        let words = ["test", "--no-run"].map(str::to_owned).into_iter().chain(kind.arguments());
+        self.cargo(words.map(OsString::from).collect(), copy, products, None, &[])
     }
 
-    /// Runs `cargo test` with these arguments, by default within the limits of a build.
-    pub fn cargo_test(
+    /// Runs cargo with this command and its arguments, by default within the limits of a build.
+    pub fn cargo(
         &self,
         words: Vec<OsString>,
         copy: &Copy,
         products: &Path,
         limits: Option<Limits>,
+        more: &[(&str, &str)],
     ) -> Result<Run, TrialError> {
         let cargo = self.rustc.folder().join("cargo");
         if !cargo.is_file() {
@@ -351,7 +360,9 @@ impl Bench<'_> {
         let packages = packages();
         let mut readable = self.rustc.readable.clone();
         readable.extend(packages.readable);
-        let mut arguments: Vec<OsString> = ["test", "--offline", "--color=never"].map(OsString::from).to_vec();
+        let mut words = words.into_iter();
+        let mut arguments: Vec<OsString> = words.by_ref().take(1).collect();
+        arguments.extend(["--offline", "--color=never"].map(OsString::from));
         if !self.features.is_empty() {
             arguments.extend(["--features".into(), self.features.join(",").into()]);
         }
@@ -364,10 +375,13 @@ impl Bench<'_> {
             ("PATH".into(), self.rustc.path().into()),
             ("CARGO_TARGET_DIR".into(), products.into()),
             ("CARGO_INCREMENTAL".into(), "0".into()),
-            // Lint levels of the crate (`deny`, `forbid`) must not apply to our lines.
-            ("RUSTFLAGS".into(), "--cap-lints=allow -Cdebuginfo=0".into()),
+            // RUSTFLAGS would replace the flags in the settings of the project.
+            ("RUSTC_WORKSPACE_WRAPPER".into(), self.cache.folder.compiler().into()),
+            ("CARGO_PROFILE_DEV_DEBUG".into(), "0".into()),
+            ("CARGO_PROFILE_TEST_DEBUG".into(), "0".into()),
         ];
         environment.extend(packages.environment);
+        environment.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
         let build = Limits { wall: BUILD_TIME.max(self.limits.wall), ..compile_limits(self.limits) };
         let limits = limits.unwrap_or(build);
         let job = Job::new(&cargo, arguments, limits);
@@ -422,7 +436,7 @@ fn lay(copy: &Copy, texts: &[(&Path, &str)]) -> Result<(), TrialError> {
 }
 
 /// Stems of the files in the `tests` of a package that declare a module of this name in a file of its own.
-fn declaring(root: &Path, name: &str) -> Vec<String> {
+pub fn declaring(root: &Path, name: &str) -> Vec<String> {
     let entries = fs::read_dir(root.join("tests")).into_iter().flatten().flatten();
     let declaration = format!("mod {name}");
     let declares = |path: &Path| {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -37,6 +37,12 @@ pub struct About {
     pub secret: String,
 }
 
+/// A compiler for the packages of a project, as cargo starts it: lint levels of the crate (`deny`, `forbid`)
+/// must not apply to the lines that a trial puts into files. They apply where [`LEVELS`] is set.
+const COMPILER: &str = "#!/bin/sh\n[ -n \"$TRIAL_LINT_LEVELS\" ] && exec \"$@\"\nexec \"$@\" --cap-lints=allow\n";
+/// The variable with which a build has the lint levels of the crate.
+pub const LEVELS: &str = "TRIAL_LINT_LEVELS";
+
 /// Most cached programs of a crate.
 const MOST_PROGRAMS: usize = 8;
 
@@ -51,18 +57,34 @@ pub struct CacheFolder {
 impl CacheFolder {
     /// The cache of a project, below `cache`, or an empty one. `compiler` identifies the compiler.
     pub fn open(cache: Option<&Path>, root: &Path, compiler: &str) -> io::Result<Self> {
-        let name = format!("{:016x}", hash::of(format!("{}\n{compiler}", root.display()).as_bytes()));
+        let name = format!("{:016x}", hash::of(format!("{}\n{compiler}\n{COMPILER}", root.display()).as_bytes()));
         let (folder, scratch) = open_cache(cache, &name, "products")?;
-        // Each text of the project has its own.
-        for results in ["baselines", "examples"] {
-            files::sweep(&folder.join(results), |file| file);
+        let opened = Self { folder, _scratch: scratch };
+        if !opened.compiler().is_file() {
+            files::replace(
+                &opened.compiler(),
+                |error| error,
+                |file| {
+                    file.write_all(COMPILER.as_bytes())?;
+                    file.set_permissions(fs::Permissions::from_mode(0o700))
+                },
+            )?;
         }
-        Ok(Self { folder, _scratch: scratch })
+        // Each text of the project has its own.
+        for results in ["baselines", "examples", "lints"] {
+            files::sweep(&opened.folder.join(results), |file| file);
+        }
+        Ok(opened)
     }
 
     /// The target folder of compiled packages.
     pub fn products(&self) -> PathBuf {
         self.folder.join("products")
+    }
+
+    /// The compiler of the project's packages, among the products, as a build may read those.
+    pub fn compiler(&self) -> PathBuf {
+        self.products().join("rustc_of_trials")
     }
 
     /// Waits until no other process writes there, or, to write, until none reads either. `None` when

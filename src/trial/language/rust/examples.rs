@@ -168,8 +168,8 @@ fn once(
     let lines = lines(&target.text, &documentation(target));
     let (copy, products) = bench.laid_out(program)?;
     let cargo = |words: &[&str], limits| {
-        let words = ["--doc", "--"].iter().chain(words).map(OsString::from).collect();
-        bench.cargo_test(words, &copy, products.path(), limits)
+        let words = ["test", "--doc", "--"].iter().chain(words).map(OsString::from).collect();
+        bench.cargo(words, &copy, products.path(), limits, &[])
     };
     // This builds the library, too, for which the limits are others.
     let listing = cargo(&["--list"], None)?;

@@ -11,6 +11,7 @@ use super::confirm;
 use super::edit;
 use super::examples;
 use super::guards::Guards;
+use super::lints;
 use super::lone;
 use crate::hash;
 use crate::sandbox::Run;
@@ -34,13 +35,14 @@ pub fn run(
     let (needed, all) = bench.features_needed();
     let key = format!("features/{:016x}.json", hash::of(needed.join(",").as_bytes()));
     let needs_all = || cache.folder.read::<bool>(&key).unwrap_or(false);
+    let judge = |bench: &Bench| lints::held_against(bench, trial, judge(bench, trial)?);
     if needed.is_empty() || !needs_all() {
-        let verdict = judge(&Bench { features: &needed, ..bench }, trial)?;
+        let verdict = judge(&Bench { features: &needed, ..bench })?;
         if needed.is_empty() || verdict.status != Status::Error {
             return Ok(verdict);
         }
     }
-    let verdict = judge(&Bench { features: &all, ..bench }, trial)?;
+    let verdict = judge(&Bench { features: &all, ..bench })?;
     if verdict.status != Status::Error {
         cache.folder.write(&key, &true);
     }
