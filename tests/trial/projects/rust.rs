@@ -71,6 +71,26 @@ fn slow_rust_tests_judge_a_candidate() {
     assert_eq!([judged("x * 2"), judged("x")], [Status::Passed, Status::Failed]);
 }
 
+/// The others judge a candidate where one test ends in no run, without the candidate and with it.
+#[test]
+fn a_rust_test_that_never_ends_is_left_out_and_named() {
+    let tests = "use doubling::f;\n\n#[test]\nfn doubles() {\n    assert_eq!(f(3), 6);\n}\n\n\
+        #[test]\nfn ever() {\n    std::thread::sleep(std::time::Duration::from_secs(600));\n}\n";
+    let files = [("src/lib.rs", LIBRARY), ("tests/doubles.rs", tests)];
+    let Some(it) = Crate::new(&files, "src/lib.rs", "tests/doubles.rs") else { return };
+    let judged = |body: &str| {
+        let limits = Limits { wall: Duration::from_secs(1), ..Limits::default() };
+        let (text, tests) = (it.text(), it.folder.tests(it.file, it.tests));
+        let program = text.replace("todo!()", body);
+        let trial = Trial { stub: Some(text), limits, ..trial(Language::Rust, &program, tests) };
+        let verdict = it.folder.judge(&it.runner, &trial);
+        (verdict.status, verdict.message)
+    };
+    let left_out = "(left out, as it did not end without the candidate: ever)";
+    assert_eq!(judged("x * 2"), (Status::Passed, format!("1 test {left_out}")));
+    assert_eq!(judged("x").0, Status::Failed);
+}
+
 const LIBRARY: &str = "/// Doubles.\npub fn f(x: i64) -> i64 {\n    todo!()\n}\n";
 
 const SOME_FAIL: &str = "use doubling::f;\nuse std::sync::LazyLock;\n\nstatic SIX: LazyLock<i64> = LazyLock::new(|| f(3));\n\n\

@@ -47,10 +47,20 @@ pub struct Baseline {
     /// Duration of the tests.
     #[serde(default)]
     pub elapsed: Duration,
-    /// The limit that the tests have hit, and the time that they had. Not on disk: another time they may have
-    /// more.
+    /// The limit that the tests have hit. Not on disk: another time they may have more.
     #[serde(skip)]
-    pub hit: Option<(String, Duration)>,
+    pub hit: Option<Hit>,
+}
+
+/// A limit that the tests have hit without the candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// In words.
+    pub words: String,
+    /// The time that they had.
+    had: Duration,
+    /// The test that ran then.
+    running: Option<String>,
 }
 
 /// A version of the unchanged files.
@@ -101,7 +111,7 @@ pub fn known(
         let parts: Vec<String> = kinds.iter().flat_map(|kind| bench.parts(kind, &laid, own)).collect();
         let key = format!("baselines/{:016x}.json", hash::of(format!("{function:?}\n{}", parts.join("\n")).as_bytes()));
         let wall = limits_without(bench.limits, bench.at.patience).wall;
-        let had_less = |found: &Arc<Baseline>| found.hit.as_ref().is_some_and(|(_, had)| *had < wall);
+        let had_less = |found: &Arc<Baseline>| found.hit.as_ref().is_some_and(|hit| hit.had < wall);
         let found = known.get(&key).filter(|found| !had_less(found)).cloned();
         if let Some(found) = found.or_else(|| bench.cache.folder.read(&key).map(Arc::new)) {
             known.insert(key, Arc::clone(&found));
@@ -257,9 +267,10 @@ fn judge(
             return Ok(Err(cancelled()));
         }
         printed.clone_from(&run.output);
-        if let Some(hit) = hit_without(&run, &limits) {
+        if let Some(words) = hit_without(&run, &limits) {
             // A test may wait for ever for what the function does not do: nothing is known of any.
-            let hit = Some((hit, limits.wall));
+            let running = libtest::running(&run.output).map(str::to_owned);
+            let hit = Some(Hit { words, had: limits.wall, running });
             return Ok(Ok(Baseline { wanted: tests, elapsed: Duration::ZERO, hit, ..baseline }));
         }
         baseline.elapsed = baseline.elapsed.max(run.elapsed);
@@ -352,6 +363,18 @@ impl Baseline {
         // It is no longer known if one of the remaining tests is sensitive.
         narrowed.notices = false;
         Ok(narrowed)
+    }
+
+    /// The baseline without the test that did not end. `None` if that is not known, or the only test.
+    pub fn of_ended(&self) -> Option<Self> {
+        let unended = self.hit.as_ref()?.running.clone()?;
+        let wanted: Vec<String> = self.wanted.iter().filter(|name| **name != unended).cloned().collect();
+        if wanted.is_empty() || wanted.len() == self.wanted.len() {
+            return None;
+        }
+        let words = format!("left out, as it did not end without the candidate: {unended}");
+        let left_out = LeftOut { names: vec![unended], words };
+        Some(Self { wanted, left_out, is_all: false, ..self.clone() })
     }
 
     /// Arguments of the test program.

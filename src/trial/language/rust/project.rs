@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::baseline;
-use super::bench::{Bench, Laid, guard_file, secret, without_guards};
+use super::baseline::{self, Baseline};
+use super::bench::{Bench, Laid, Program, guard_file, secret, without_guards};
 use super::build_cache::BuildCache;
 use super::confirm;
 use super::edit;
@@ -50,7 +50,7 @@ pub fn run(
 }
 
 fn judge(bench: &Bench, trial: &Trial) -> Result<Verdict, TrialError> {
-    let Bench { at, base, project, tests_file, .. } = *bench;
+    let Bench { at, project, tests_file, .. } = *bench;
     if examples::are_in(tests_file) {
         return examples::run(bench, trial);
     }
@@ -131,14 +131,27 @@ fn judge(bench: &Bench, trial: &Trial) -> Result<Verdict, TrialError> {
             }
         }
     };
-    let copy = base.copy(project, Some(candidate)).map_err(TrialError::Sandbox)?;
     let limits = candidate_limits(trial.limits, baseline.elapsed);
-    let bench = Bench { limits, ..*bench };
-    let (run, told) = bench.run_tests(&built, baseline.arguments(&secret), &copy, Vec::new())?;
-    if let (Some((hit, _)), Some(_)) = (&baseline.hit, limit(run.ended, &limits)) {
-        // They hit one without the candidate, too, and say nothing about it.
-        return Err(TrialError::Limit(hit.clone()));
+    decided(&Bench { limits, ..*bench }, &built, &baseline, &guards, candidate)
+}
+
+/// The verdict of a candidate's built program.
+fn decided(
+    bench: &Bench,
+    built: &Program,
+    baseline: &Baseline,
+    guards: &Guards,
+    candidate: &str,
+) -> Result<Verdict, TrialError> {
+    let copy = bench.base.copy(bench.project, Some(candidate)).map_err(TrialError::Sandbox)?;
+    let (run, told) = bench.run_tests(built, baseline.arguments(&built.secret), &copy, Vec::new())?;
+    if let (Some(hit), Some(_)) = (&baseline.hit, limit(run.ended, &bench.limits)) {
+        // They hit one without the candidate, too: the test that ran then says nothing about it.
+        return match baseline.of_ended() {
+            Some(others) => decided(bench, built, &others, guards, candidate),
+            None => Err(TrialError::Limit(hit.words.clone())),
+        };
     }
-    let changed = base.changed(project, &copy);
-    decide(&Evidence { changed, ..baseline.evidence(run, told.as_deref(), &guards, &secret) }, &limits)
+    let changed = bench.base.changed(bench.project, &copy);
+    decide(&Evidence { changed, ..baseline.evidence(run, told.as_deref(), guards, &built.secret) }, &bench.limits)
 }
