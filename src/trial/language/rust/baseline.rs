@@ -49,7 +49,7 @@ pub struct Baseline {
     pub elapsed: Duration,
     /// The limit that the tests have hit. Not on disk: another time they may have more.
     #[serde(skip)]
-    pub hit: Option<Hit>,
+    pub hit: Option<Box<Hit>>,
 }
 
 /// A limit that the tests have hit without the candidate.
@@ -270,7 +270,7 @@ fn judge(
         if let Some(words) = hit_without(&run, &limits) {
             // A test may wait for ever for what the function does not do: nothing is known of any.
             let running = libtest::running(&run.output).map(str::to_owned);
-            let hit = Some(Hit { words, had: limits.wall, running });
+            let hit = Some(Box::new(Hit { words, had: limits.wall, running }));
             return Ok(Ok(Baseline { wanted: tests, elapsed: Duration::ZERO, hit, ..baseline }));
         }
         baseline.elapsed = baseline.elapsed.max(run.elapsed);
