@@ -17,7 +17,7 @@ mod waiting;
 use crate::place::{Place, trial};
 use crate::runner::runner;
 use bass_tui::language::Language;
-use bass_tui::trial::{Status, Tests};
+use bass_tui::trial::{Status, Tests, Trial};
 
 const HELPER: (&str, &str) = ("pkg/helper.py", "def twice(x):\n    return 2 * x\n");
 const STUB: &str = "from .helper import twice\n\n\ndef f(x):\n    raise NotImplementedError\n";
@@ -83,6 +83,34 @@ fn flaky_tests_are_left_out_and_named() {
     let verdict = place.judge(&runner, &trial(Language::Python, &RIGHT.replace("twice(x)", "0"), tests));
     assert_eq!(verdict.status, Status::Failed);
     assert!(verdict.message.contains("left out, as they are flaky"), "{}", verdict.message);
+}
+
+/// Pytest does not read `load_tests`.
+#[test]
+fn tests_that_a_file_makes_itself_are_run_by_unittest() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let head = "import doctest, unittest\nimport sort\n\n";
+    let examples = format!(
+        "{head}def load_tests(loader, tests, ignore):\n    tests.addTests(doctest.DocTestSuite(sort))\n    return tests\n\n\
+        class T(unittest.TestCase):\n    def test_f(self):\n        self.assertEqual(sort.f([2, 1]), [1, 2])\n"
+    );
+    let made = format!(
+        "{head}class Case(unittest.TestCase):\n    def __init__(self, xs):\n        super().__init__('check')\n        self.xs = xs\n\n    \
+        def check(self):\n        self.assertEqual(sort.f(self.xs), sorted(self.xs) or None)\n\n\
+        def load_tests(loader, tests, ignore):\n    return unittest.TestSuite([Case([2, 1]), Case([])])\n"
+    );
+    let code = |body: &str| {
+        format!("def f(xs):\n    \"\"\"Sorted; None of nothing.\n\n    >>> f([])\n    \"\"\"\n    {body}\n")
+    };
+    for tests in [examples, made] {
+        let place = Place::new(&[("setup.cfg", ""), ("sort.py", &code("pass")), ("test_sort.py", &tests)]);
+        for (body, expected) in [("return sorted(xs) or None", Status::Passed), ("return sorted(xs)", Status::Failed)] {
+            let given = place.tests("sort.py", "test_sort.py");
+            let stub = Some(place.text("sort.py"));
+            let verdict = place.judge(&runner, &Trial { stub, ..trial(Language::Python, &code(body), given) });
+            assert_eq!((verdict.status, &*verdict.assurance.runner), (expected, "unittest"), "{}", verdict.message);
+        }
+    }
 }
 
 #[test]

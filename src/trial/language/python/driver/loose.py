@@ -65,6 +65,11 @@ class TestsFile:
                 return "%s is a class of tests without a base" % node.name
         return None
 
+    def loads_tests(self):
+        """True if it makes its tests itself, as unittest lets it."""
+        set_to = [getattr(target, "id", "") for node in self.tree.body if isinstance(node, ast.Assign) for target in node.targets]
+        return "load_tests" in self.functions or "load_tests" in set_to
+
     def checks_when_loaded(self):
         """True if loading the file checks something: it is a test itself then."""
         simple = [node for node in self.tree.body if not hasattr(node, "name") and not isinstance(node, (ast.Import, ast.ImportFrom))]

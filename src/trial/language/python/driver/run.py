@@ -152,6 +152,11 @@ def names_for(tests, request):
         return {}
     # In a project the code may be loaded only under its own name, when the tests import it.
     if not request["lone"] and not asks & set(request["own_names"]) and "check" not in asks:
+def is_of_pytest(path):
+    """True for a file with settings of pytest."""
+    return "pytest" in os.path.basename(path) or any(part in text_of(path) for part in ("[tool.pytest", "[pytest]", "[tool:pytest]"))
+
+
         return {}
     module, entry = module_of(request["file"]), (request["function"] or "").partition(".")[0]
     if entry in asks and not hasattr(module, entry):
@@ -225,7 +230,10 @@ def run_all(run, parts, settings):
     elif request["lone"]:
         wants = has_conftest or why is not None
     else:
-        wants = run.is_suite or why is not None or bool(tests.tests()) or not tests.checks_when_loaded() and "check" not in tests.functions
+        # Pytest does not read `load_tests`; a project with settings of pytest goes without it.
+        is_unittests = tests is not None and tests.loads_tests() and not has_conftest and why is None and not any(map(is_of_pytest, settings))
+        has_tests = run.is_suite or why is not None or bool(tests.tests()) or not tests.checks_when_loaded() and "check" not in tests.functions
+        wants = has_tests and not is_unittests
     if why is not None and not has_pytest:
         run.missing = "%s, and %s does not have pytest: run `%s -m pip install pytest`" % (why, sys.executable, sys.executable)
         return None
