@@ -219,7 +219,8 @@ impl Trial {
         at_line.or_else(|| self.target_in(text))
     }
 
-    fn target_in(&self, text: &str) -> Option<Target> {
+    /// The function under test in a text.
+    pub(super) fn target_in(&self, text: &str) -> Option<Target> {
         Target::in_text(text, self.language, &Place::Function(self.entry_point.clone()?)).ok()
     }
 

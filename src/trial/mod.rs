@@ -32,6 +32,7 @@ mod decide;
 mod error;
 mod evidence;
 mod found;
+mod hashes;
 mod judge;
 mod language;
 mod marks;
@@ -281,7 +282,9 @@ impl Runner {
     /// The verdict of the first tests that are sensitive.
     fn first_sensitive(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let at = self.context(cancel)?;
-        let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial, false) };
+        let Tests::FirstOf(all) = &trial.tests else {
+            return self.judge(&at, trial, false).map(|verdict| self.in_other_orders(&at, trial, verdict));
+        };
         let (mut best, mut others): (Option<Result<Verdict, TrialError>>, Vec<String>) = Default::default();
         let (begun, mut hit, mut left_out) = (Instant::now(), None, Vec::new());
         let (mut unheard, mut are_all) = (Unheard::default(), true);
@@ -311,7 +314,11 @@ impl Runner {
                 return verdict.map(|verdict| verdict.without_tests(&left_out));
             }
             if is_sensitive {
-                let confirmed = |passed| self.confirmed(&at, trial, &all[place + 1..], passed);
+                let held = Trial { tests: tests.clone(), ..trial.clone() };
+                let confirmed = |passed| {
+                    let passed = self.in_other_orders(&at, &held, passed);
+                    self.confirmed(&at, trial, &all[place + 1..], passed)
+                };
                 return verdict.map(|passed| confirmed(passed).without_tests(&left_out).despite(&unheard.why));
             }
             if are_alone {
@@ -343,6 +350,26 @@ impl Runner {
         let best = Verdict { is_unnoticed: best.is_unnoticed || all.iter().all(|(tests, _)| tests.is_suite()), ..best };
         let are_unheard = !are_all || hit.is_some() || unheard.may_say_more;
         Ok(best.nor_by(&others).beside_unheard(are_unheard))
+    }
+
+    /// A pass, with a mark if the same tests fail with another order of Python's sets. Tests that differ by that
+    /// without the candidate, too, are left out as flaky.
+    fn in_other_orders(&self, at: &Context, trial: &Trial, passed: Verdict) -> Verdict {
+        if !passed.has_passed() || !hashes::are_used(trial) {
+            return passed;
+        }
+        for seed in hashes::OTHERS {
+            let at = Context { hashes: seed, ..*at };
+            let Ok(verdict) = self.compared(&at, trial, true, false) else { break };
+            if at.is_cancelled() {
+                break;
+            }
+            if matches!(verdict.status, Status::Failed | Status::Error) {
+                let order = format!("with another order of sets (PYTHONHASHSEED={seed}) it fails");
+                return passed.despite(&[format!("{order}: {}", verdict.message)]);
+            }
+        }
+        passed
     }
 
     /// A pass, unless the other tests that were found fail with the candidate: all tests of the project, of
@@ -567,6 +594,7 @@ impl Runner {
                 patience: PATIENCE,
                 prepares: false,
                 confirms: false,
+                hashes: 0,
                 cancel,
             });
         }

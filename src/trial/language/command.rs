@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::row::Context;
 use crate::sandbox::{ADDRESSES, Ended, Job, Limits};
-use crate::trial::judge::SAME_HASHES;
+use crate::trial::judge::hashes;
 use crate::trial::language::row::{Command, Evidence, Failure, Project, Report, Trial, TrialError, Verdict, decide};
 use crate::untrusted::clean_line;
 
@@ -102,7 +102,7 @@ pub fn run(
     let limits =
         Limits { file: trial.limits.file.max(512 << 20), memory: trial.limits.memory.max(2 << 30), ..trial.limits };
     let mut environment: Vec<(OsString, OsString)> =
-        vec![("OPENSSL_CONF".into(), "/dev/null".into()), SAME_HASHES.map(Into::into).into()];
+        vec![("OPENSSL_CONF".into(), "/dev/null".into()), hashes(at.hashes)];
     environment.extend(toolbox.environment.iter().cloned());
     environment.extend(env::join_paths(&path).ok().map(|path| ("PATH".into(), path)));
     let job = Job {

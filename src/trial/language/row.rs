@@ -167,6 +167,8 @@ pub struct Context<'a> {
     pub prepares: bool,
     /// True for further tests, which only confirm a pass.
     pub confirms: bool,
+    /// The hash seed of Python.
+    pub hashes: u8,
     /// Set to true to end the trial.
     pub cancel: &'a AtomicBool,
 }

@@ -85,6 +85,32 @@ fn flaky_tests_are_left_out_and_named() {
     assert!(verdict.message.contains("left out, as they are flaky"), "{}", verdict.message);
 }
 
+/// A pass that rests on the order of a set is marked: the order differs from run to run of the user's own.
+#[test]
+fn the_order_of_a_set_is_no_order() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let code = |body: &str| format!("def f(words):\n    {body}\n");
+    let tests = "import unittest\nfrom words import f\n\nclass T(unittest.TestCase):\n    def test_f(self):\n        \
+        self.assertEqual(f(WORDS), WORDS)\n";
+    // An order that this Python gives them with the seed of trials.
+    let mut command = std::process::Command::new("python3");
+    command.env("PYTHONHASHSEED", "0").args(["-c", "print(list(set('abcdefgh')))"]);
+    let order = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let tests = tests.replace("WORDS", order.trim());
+    let place = Place::new(&[("setup.cfg", ""), ("words.py", &code("pass")), ("test_words.py", &tests)]);
+    for (body, is_marked) in [
+        ("return list(set(words))", true),
+        ("return sorted(set(words), key=words.index)", false),
+        ("return list(dict.fromkeys(words))", false),
+    ] {
+        let tests = place.tests("words.py", "test_words.py");
+        let stub = Some(place.text("words.py"));
+        let verdict = place.judge(&runner, &Trial { stub, ..trial(Language::Python, &code(body), tests) });
+        assert_eq!((verdict.status, verdict.is_marked()), (Status::Passed, is_marked), "{body}: {}", verdict.words());
+        assert!(!is_marked || verdict.words().contains("with another order of sets (PYTHONHASHSEED="), "{body}");
+    }
+}
+
 /// Pytest does not read `load_tests`.
 #[test]
 fn tests_that_a_file_makes_itself_are_run_by_unittest() {

@@ -10,7 +10,8 @@ use super::installed::Distribution;
 use super::{programs, runs_all_examples};
 use crate::code::{names, yields};
 use crate::language::Language;
-use crate::sandbox::{Ended, Limits};
+use crate::sandbox::{Ended, Job, Limits};
+use crate::trial::judge::hashes;
 use crate::trial::language::row::{Context, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
 use crate::trial::project::baseline_cache::BaselineCache;
 use crate::trial::project::runs::{self, Ends, Of, Ran, RunRequest};
@@ -218,3 +219,4 @@ impl PythonRuns<'_> {
         Ok((at.run_in(copy, folder, &self.python.readable, &[], job)?, nonce))
     }
 }
+        let job = Job { environment: vec![hashes(at.hashes)], ..job };
