@@ -285,6 +285,7 @@ mod tests {
         (JavaScript, "`${process.exit(0)}`", "!process.exit"),
         (JavaScript, "globalThis[x]()", "globalThis"),
         (JavaScript, "require(name)", "require"),
+        (JavaScript, "process.env.TZ = 'UTC'", "process.env.TZ ="),
         (TypeScript, "new Function('return 1')", "new Function"),
         (Rust, "use std::{fs, process::{self as p, exit}};", "!process::exit"),
         (Rust, "use std::process as p;\nfn f() { p::exit(0) }", "!process::exit"),

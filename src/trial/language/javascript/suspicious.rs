@@ -107,7 +107,9 @@ fn patches(words: &[Word], imports: &Imports) -> Vec<(Kind, String)> {
             && !rest.get(1).is_some_and(|word| word.is('=') || word.is('>'));
         let last = path.last().copied().unwrap_or_default();
         if path.len() > 1 && is_set && !holds(SETTINGS, last) {
-            if is_shared(path[0]) {
+            if path.starts_with(&["process", "env"]) {
+                found.push((Kind::Environment, format!("{} =", path.join("."))));
+            } else if is_shared(path[0]) {
                 found.push((Kind::Patch, format!("{} =", path.join("."))));
             } else if matches!(path[0], "globalThis" | "global" | "window") {
                 let kind = if path.len() > 2 || is_shared(last) { Kind::Patch } else { Kind::Assign };
