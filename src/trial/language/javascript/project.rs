@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::runner::{self, Given, Plan, SCRIPT};
 use super::runtime::Runtime;
-use super::{REMOVES_TYPES, Tools, check, junit, runtime, types};
+use super::{REMOVES_TYPES, Tools, check, junit, runtime, script, types};
 use crate::files;
 use crate::language::Language;
 use crate::sandbox::{ADDRESSES, Ended, Job, Limits, Run, Scratch};
@@ -195,6 +195,12 @@ pub fn run(
         let tests = project.tests.as_deref().unwrap_or(Path::new("")).display();
         return Ok(Verdict::not_run(&format!("by its settings {} does not run {tests}", plan.row.name)));
     }
+    if plan.row.name == "vitest" && of_threads(&evidence) {
+        let tests = project.tests.as_deref().unwrap_or(Path::new("")).display();
+        return Ok(Verdict::not_run(&format!(
+            "a test uses what node has not in threads, such as process.chdir, and vitest runs tests in threads here: give --test-command 'npx vitest run {tests}'"
+        )));
+    }
     // Packages of a workspace are loaded as what they were built into.
     let is_unbuilt = |said: &str| said.contains("Failed to resolve entry for package");
     let advice = |said: &str| if is_unbuilt(said) { " (build that package first, as for your own runner)" } else { "" };
@@ -204,7 +210,8 @@ pub fn run(
         [] => String::new(),
         all => format!(" (your script starts node with {}, which is left out here)", all.join(" ")),
     };
-    let advised = |said: String| format!("{said}{}{}{flags}", advice(&said), reason());
+    let built = |said: &str| script::advice_to_build(said, &project.root.join(&plan.folder)).unwrap_or_default();
+    let advised = |said: String| format!("{said}{}{}{}{flags}", advice(&said), built(&said), reason());
     let evidence = Evidence { complaint: evidence.complaint.map(advised), ..evidence };
     let evidence = match (&evidence.report, evidence.run.ended) {
         (Report::Tests { by, tests, is_whole }, _) if plan.row.name == SCRIPT => {
@@ -215,7 +222,8 @@ pub fn run(
             Evidence { report, ..evidence }
         }
         (Report::Missing, Ended::Exited(1..)) => {
-            Evidence { complaint: complaint(&evidence.run.output).map(|said| said + &flags), ..evidence }
+            let said = complaint(&evidence.run.output).map(|said| format!("{said}{}{flags}", built(&said)));
+            Evidence { complaint: said, ..evidence }
         }
         _ => evidence,
     };
@@ -232,6 +240,13 @@ fn is_passed_over(runner: &str, evidence: &Evidence) -> bool {
         _ => false,
     };
     ["vitest", "jest"].contains(&runner) && evidence.run.ended == Ended::Exited(0) && is_empty
+}
+
+/// Returns true if the first test that fails does so as it is run in a thread.
+fn of_threads(evidence: &Evidence) -> bool {
+    let Report::Tests { tests, .. } = &evidence.report else { return false };
+    let counts = |test: &&TestEnd| test.outcome == Outcome::Failed && !evidence.flaky.contains(&test.name);
+    tests.iter().find(counts).is_some_and(|test| test.why.contains("is not supported in workers"))
 }
 
 #[derive(Serialize)]
@@ -451,6 +466,18 @@ mod tests {
         }
         fs::create_dir(copy.path().join("node_modules/.made")).unwrap();
         assert!(copy.path().join("node_modules/left/pad").is_dir() && !installed.path().join(".made").exists());
+    }
+
+    #[test]
+    fn what_only_processes_have_is_told_from_a_failure() {
+        let failed = |why: &str| {
+            let test = TestEnd { why: why.to_owned(), ..TestEnd::new("a", Outcome::Failed) };
+            let by = crate::trial::evidence::Reporter::Runner;
+            let (ended, output) = (Ended::Exited(0), String::new());
+            let run = Run { ended, has_started: true, record: vec![], output, elapsed: std::time::Duration::ZERO };
+            of_threads(&Evidence::of(run, Report::Tests { by, tests: vec![test], is_whole: true }))
+        };
+        assert!(failed("process.chdir() is not supported in workers") && !failed("expected 7 to be 6"));
     }
 
     #[test]

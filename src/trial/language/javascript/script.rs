@@ -74,6 +74,14 @@ pub fn has_test(manifest: &Value) -> bool {
     manifest["scripts"]["test"].is_string()
 }
 
+/// A hint for tests that import what is not there, where the project has a script that builds it.
+pub fn advice_to_build(said: &str, folder: &Path) -> Option<String> {
+    let is_missing = ["Cannot find module", "ERR_MODULE_NOT_FOUND"].iter().any(|words| said.contains(words));
+    let has = |name: &str| manifests(folder).any(|manifest| manifest["scripts"][name].is_string());
+    let script = ["pretest", "build"].into_iter().find(|name| is_missing && has(name))?;
+    Some(format!(" (the project may build its tests first, with npm run {script}: give --test-command 'npm test')"))
+}
+
 /// Beginnings of the names of scripts that run tests where none is called `test`.
 const OTHER_NAMES: &[&str] = &["test", "unit", "spec"];
 
@@ -250,6 +258,21 @@ mod tests {
 
     fn words(command: &str) -> Command {
         split(command).unwrap()
+    }
+
+    #[test]
+    fn tests_of_what_is_built_have_a_hint() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |scripts: &str| {
+            fs::write(folder.path().join("package.json"), format!("{{\"scripts\":{scripts}}}")).unwrap()
+        };
+        let said = "Error: Cannot find module '/a/src/parse.js'";
+        write("{\"test\":\"node --test\"}");
+        assert_eq!(advice_to_build(said, folder.path()), None);
+        write("{\"build\":\"tsc\",\"test\":\"npm run build && node --test\"}");
+        let hint = advice_to_build(said, folder.path()).unwrap();
+        assert!(hint.contains("npm run build") && hint.contains("--test-command 'npm test'"), "{hint}");
+        assert_eq!(advice_to_build("SyntaxError: no", folder.path()), None);
     }
 
     #[test]
