@@ -14,6 +14,8 @@ use super::verdict::{Assurance, COLUMNS, Status, Verdict, count};
 use crate::sandbox::{Ended, Limits, Run};
 use crate::untrusted::{clean, clean_line};
 
+/// Words for a process that goes on behind the tests, which all have ended.
+const HELD: &str = "the tests ended, but the process does not end by itself";
 /// Most tests of one verdict that are kept by name.
 const MOST_CHECKS: usize = 500;
 
@@ -55,6 +57,7 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
         noticed: evidence.noticed,
         ..Verdict::not_run(&message)
     };
+    let verdict = if evidence.is_held { verdict.despite(&[format!("with it {HELD}")]) } else { verdict };
     // Where the machine is at fault they may call the function elsewhere.
     Ok(Verdict { is_unnoticed: is_silent && !verdict.is_of_machine(|_| true), ..verdict })
 }
@@ -76,6 +79,7 @@ fn did_not_come_up(run: &Run) -> TrialError {
 /// The end of the process is judged first, then the report.
 fn of_process(evidence: &Evidence, limits: &Limits) -> (Status, String) {
     match limit(evidence.run.ended, limits) {
+        Some((Status::Timeout, said)) if evidence.has_ended() => (Status::Timeout, format!("{said}: {HELD}")),
         Some((Status::Timeout, said)) => (Status::Timeout, said + &unended(evidence.running.as_deref())),
         Some(hit) => hit,
         None if evidence.run.ended == Ended::Cancelled => (Status::Killed, "cancelled".to_owned()),
@@ -415,6 +419,16 @@ mod tests {
         let ended = decided(&evidence(run(Ended::Exited(3), begun)));
         assert_eq!((ended.status, ended.assurance.checks.len()), (Status::Killed, 0), "{}", ended.message);
         assert!(decided(&evidence(run(Ended::WallLimit, ""))).message.ends_with(" s"));
+    }
+
+    #[test]
+    fn a_process_that_goes_on_behind_its_tests_is_said_to() {
+        let verdict = decided(&evidence(run(Ended::WallLimit, PASS)));
+        assert_eq!(verdict.status, Status::Timeout);
+        assert!(verdict.message.ends_with(&format!(" s: {HELD}")), "{}", verdict.message);
+        let held = Evidence { is_held: true, ..evidence(run(Ended::Exited(0), PASS)) };
+        let verdict = decided(&held);
+        assert_eq!((verdict.status, verdict.mark()), (Status::Passed, Some(format!("with it {HELD}"))));
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub struct Evidence {
     pub changed: Option<String>,
     /// True if the code is the user's own, as it stands in the project.
     pub is_own: bool,
+    /// True if the process does not end by itself with the code, and does without it.
+    pub is_held: bool,
     /// The bodies that do nothing right that the tests are known to fail with.
     pub noticed: Noticed,
     /// Tests that say nothing about a candidate, for the reader.
@@ -64,7 +66,7 @@ impl Evidence {
     pub fn of(run: Run, report: Report) -> Self {
         let (asked, wanted, flaky, runner, left_out) = Default::default();
         let (failure, missing, complaint, changed) = Default::default();
-        let (unfinished, is_unrelated, is_own, noticed) = Default::default();
+        let (unfinished, is_unrelated, is_own, is_held, noticed) = Default::default();
         let running = running(&run.record);
         Self {
             run,
@@ -81,9 +83,18 @@ impl Evidence {
             is_unrelated,
             changed,
             is_own,
+            is_held,
             noticed,
             left_out,
         }
+    }
+}
+
+impl Evidence {
+    /// Returns true if the runner has reported that all tests ended, over its pipe.
+    pub fn has_ended(&self) -> bool {
+        let is_of_runner = matches!(self.report, Report::Tests { by: Reporter::Runner, is_whole: true, .. });
+        is_of_runner && self.running.is_none() && !self.run.record.is_empty()
     }
 }
 

@@ -132,6 +132,8 @@ impl Assurance {
             self.runner = format!("{}, {}", self.runner, other.runner);
         }
         self.checks.extend(other.checks.iter().cloned());
+        let new = other.marks.iter().filter(|mark| !self.marks.contains(mark)).cloned().collect::<Vec<_>>();
+        self.marks.extend(new);
         if self.left_out.names.is_empty() {
             self.left_out.clone_from(&other.left_out);
         }
@@ -241,8 +243,8 @@ impl Verdict {
     /// Adds suspicious uses of the code.
     #[must_use]
     pub(super) fn marked(mut self, found: &[SuspiciousUse]) -> Self {
-        self.assurance.marks =
-            found.iter().map(|used| clean_line(&used.sentence(), COLUMNS)).take(MOST_MARKS).collect();
+        self.assurance.marks.extend(found.iter().map(|used| clean_line(&used.sentence(), COLUMNS)));
+        self.assurance.marks.truncate(MOST_MARKS);
         self
     }
 

@@ -31,6 +31,9 @@ pub struct Names {
     /// Tests that failed by an error of a file of the project, each with the file and the line that raised it.
     #[serde(default)]
     pub raised: Vec<(String, String, usize)>,
+    /// True if something keeps the process from ending by itself, as far as the driver looks for that.
+    #[serde(default)]
+    pub held: bool,
     /// Parts of the language and of libraries that were replaced.
     #[serde(default)]
     pub changed: Vec<String>,

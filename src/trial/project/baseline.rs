@@ -30,6 +30,8 @@ pub struct Baseline {
     pub is_idle: bool,
     /// True if the tests are known to fail with a function that returns nothing and with one that raises.
     pub notices: bool,
+    /// True if the process does not end by itself without a candidate either.
+    pub is_held: bool,
     /// Duration of the tests.
     pub elapsed: Duration,
     /// Parts of the language and of libraries that are replaced without a candidate, too.
@@ -124,13 +126,13 @@ impl Baseline {
         let tests = |at: usize| runs.get(at)?.as_ref().map(|(names, _)| &names.tests[..]);
         // One run alone shows no difference.
         let baseline = Self::of(tests(0), tests(runs.len().min(2).saturating_sub(1)));
-        Self { elapsed: longest(runs), ..baseline }
+        Self { elapsed: longest(runs), is_held: is_held(runs), ..baseline }
     }
 
     /// The baseline from runs without the function's body.
     pub fn of_runs_without(runs: &[Seen]) -> Self {
         let names = |at: usize| runs.get(at)?.as_ref().map(|(names, _)| names);
-        Self { elapsed: longest(runs), ..Self::without_body(names(0), names(1)) }
+        Self { elapsed: longest(runs), is_held: is_held(runs), ..Self::without_body(names(0), names(1)) }
     }
 
     /// The first test that fails without the candidate, and why.
@@ -171,6 +173,11 @@ pub fn refuses(why: &str, function: &str) -> bool {
         called.rsplit('.').next() == Some(name)
             && ["got ", "missing ", "takes "].iter().any(|word| how.starts_with(word))
     })
+}
+
+/// Returns true if a process did not end by itself.
+fn is_held(runs: &[Seen]) -> bool {
+    runs.iter().flatten().any(|(names, _)| names.held)
 }
 
 /// Duration of the longest run.

@@ -56,6 +56,8 @@ pub struct RunRequest<'a> {
     pub only: &'a [String],
     /// End of the run.
     pub ends: Ends,
+    /// True if the process has to end by itself.
+    pub ends_itself: bool,
 }
 
 /// The program that a run tests.
@@ -208,7 +210,9 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         // The first failure ends a run, and must not be one of a test that is left out.
         // It began before the time that the tests take was known.
         let longer = candidate_limits(self.bounds.limits, known.elapsed).wall;
-        let was_cut = |tried: &Tried| tried.run.ended == Ended::WallLimit && tried.limits.wall < longer;
+        // The tests themselves may leave what keeps the process from its end.
+        let was_cut =
+            |tried: &Tried| tried.run.ended == Ended::WallLimit && (tried.limits.wall < longer || known.is_held);
         let is_whole = |early: &Result<Tried, TrialError>| !early.as_ref().is_ok_and(was_cut);
         let mut tried = match early.filter(|early| known.left_out().is_empty() && is_whole(early)) {
             Some(early) => early?,
@@ -259,6 +263,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         let replaced =
             names.as_ref().ok().and_then(|names| names.changed.iter().find(|part| !known.changed.contains(part)));
         let changed = base.changed(project, &copy).or_else(|| replaced.cloned());
+        let is_held = !known.is_held && names.as_ref().is_ok_and(|names| names.held);
         let (report, complaint) = match names {
             Ok(Names { tests, complaint, .. }) => {
                 (Report::Tests { by: Reporter::Runner, tests, is_whole: true }, complaint)
@@ -275,6 +280,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             is_unrelated: known.wanted.is_empty() && known.flaky.is_empty() && !known.broken.is_empty(),
             left_out: known.for_reader(),
             changed,
+            is_held,
             is_own: base.read(&project.file).is_ok_and(|own| own == programs.candidate),
             noticed: Noticed::if_seen(known.notices, Noticed::Both),
             ..Evidence::of(run, report)
@@ -301,7 +307,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
                 return Err(TrialError::Limit(hit));
             }
             let copy = self.copy(programs.without)?;
-            let request = RunRequest { only: &project.only, ends: Ends::LastTest };
+            let request = RunRequest { only: &project.only, ends: Ends::LastTest, ends_itself: false };
             let (run, nonce) = (self.once)(Of::Baseline(&copy), request, long)?;
             if let Some(hit) = hit_without(&run, &long) {
                 projects.hit.put(key, hit.clone());
@@ -331,7 +337,8 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         let Self { project, programs, once, .. } = self;
         let limits = self.bounds.limits;
         let candidate = self.copy(Some(programs.candidate))?;
-        let request = RunRequest { only: if project.is_suite() { &known.wanted } else { &project.only }, ends };
+        let only = if project.is_suite() { &known.wanted } else { &project.only };
+        let request = RunRequest { only, ends, ends_itself: !known.is_held };
         let limits = candidate_limits(limits, known.elapsed);
         let (run, nonce) = once(Of::Candidate(&candidate), request, limits)?;
         let names = told(&run, &nonce, &candidate, project);
@@ -436,7 +443,8 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             let copy = self.copy(Some(program))?;
             let (of, only) =
                 if is_ending { (Of::Ending(&copy), tests) } else { (Of::Baseline(&copy), &project.only[..]) };
-            let (run, nonce) = (self.once)(of, RunRequest { only, ends: Ends::LastTest }, limits)?;
+            let asked = RunRequest { only, ends: Ends::LastTest, ends_itself: false };
+            let (run, nonce) = (self.once)(of, asked, limits)?;
             answer = told(&run, &nonce, &copy, project)
                 .is_ok_and(|told| tests.iter().all(|name| told.tests.iter().any(|test| ends_so(name, test))));
             if !answer {

@@ -1,6 +1,7 @@
 //! Tests of a project, run in copies of it with a candidate inside: by name, held against the unchanged
 //! project, and without a trace in the user's own files.
 
+mod ending;
 mod found;
 mod go;
 mod kept;

@@ -69,7 +69,7 @@ const MOCHA: RunnerRow = RunnerRow {
     reporter: include_str!("reporter/mocha.js"),
     arguments: &["--no-color", "--reporter={folder}/report.cjs", "--file={folder}/begin.cjs"],
     passed: &["--config", "--ui", "-u"],
-    exit: Some("--exit"),
+    passed_words: &["--exit"],
     settings: settings::MOCHA,
     by_title: Some("--grep"),
     ..PLAIN
@@ -80,7 +80,6 @@ const MOCHA: RunnerRow = RunnerRow {
 pub static OLD_MOCHA: RunnerRow = RunnerRow {
     arguments: &["--no-colors", "--reporter={folder}/report.cjs", "{folder}/begin.cjs"],
     passed: &["--ui", "-u", "--opts"],
-    exit: None,
     ..MOCHA
 };
 
@@ -122,7 +121,7 @@ pub const ROWS: &[RunnerRow] = &[
             "--reporters={folder}/report.cjs", "--runTestsByPath",
         ],
         passed: &["--config", "-c", "--env"],
-        exit: Some("--forceExit"),
+        passed_words: &["--forceExit", "--force-exit"],
         settings: settings::JEST,
         by_title: Some("--testNamePattern"),
         ..PLAIN

@@ -48,6 +48,8 @@ struct Request<'a> {
     records_calls: bool,
     /// Names of files in which a project may say how its tests run.
     settings: &'a [&'a str],
+    /// True to wait at the end for the threads that Python waits for.
+    ends_itself: bool,
     /// Number of failures that end the run; 0: never.
     first: u8,
     /// Seconds after which no further test of all tests begins, if some have called the function.
@@ -211,12 +213,13 @@ impl PythonRuns<'_> {
             // If nothing is left out, calls need not be recorded.
             records_calls: matches!(of, Of::Baseline(_)) && self.is_without_body,
             settings: &settings,
+            ends_itself: asked.ends_itself,
             first: u8::from(asked.ends == Ends::FirstFailure),
             seconds: limits.wall.as_secs_f64() / 2.0,
             distribution: self.distribution.as_ref(),
         };
         let job = programs::job(self.python, request.bytes(self.driver, &nonce), limits);
+        let job = Job { environment: vec![hashes(at.hashes)], ..job };
         Ok((at.run_in(copy, folder, &self.python.readable, &[], job)?, nonce))
     }
 }
-        let job = Job { environment: vec![hashes(at.hashes)], ..job };

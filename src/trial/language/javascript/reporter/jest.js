@@ -87,7 +87,7 @@ if (report !== null && report.add !== undefined) {
           report.add(name, outcome, message === '' ? '' : said + at, error);
         }
       }
-      report.finish();
+      report.end();
     }
 
     getLastError() {}

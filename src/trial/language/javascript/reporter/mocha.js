@@ -16,7 +16,7 @@ if (report !== null && report.add !== undefined) {
         if (test.type === 'hook') test.parent.eachTest(take);
         for (const one of left.length > 0 ? left : [test]) report.add(name(one), 'failed', why, error);
       });
-      runner.on('end', () => report.finish());
+      runner.on('end', () => report.end());
     }
 
     // Mocha has loaded its reporter, and loads the tests files next.

@@ -28,6 +28,10 @@ const report = (() => {
   process.argv.length -= 2;
   const { stringify } = JSON;
   const leave = process.reallyExit.bind(process);
+  const { setTimeout } = globalThis;
+  const once = process.prependOnceListener.bind(process);
+  // Milliseconds that a process has to end by itself behind its tests.
+  const ending = 2000;
   const [from, to] = numbers.map(Number);
   // Bytes outside of the heap, so that a heap snapshot does not hold them: `{"nonce":"…"}`.
   const request = Buffer.alloc(64);
@@ -85,7 +89,7 @@ const report = (() => {
   const complain = (message) => {
     complaint = complaint === '' ? short(message) || 'the tests could not be loaded' : complaint;
   };
-  const finish = () => {
+  const written = () => {
     for (let i = 0; i < only.length; i++) if (!found[i]) complain(`there is no test "${only[i]}"`);
     watch.look();
     for (let at = 0, name = ''; memory[at] > 0; at++) {
@@ -95,10 +99,20 @@ const report = (() => {
         name = '';
       }
     }
+    return `","tests":[${told}],"complaint":${quote(complaint)},"changed":[${changed}],"raised":[${raised}]`;
+  };
+  const close = (rest, held) => {
     writeSync(to, '{"nonce":"');
     writeSync(to, request, 10, 32);
-    writeSync(to, `","tests":[${told}],"complaint":${quote(complaint)},"changed":[${changed}],"raised":[${raised}]}\n`);
+    writeSync(to, `${rest},"held":${held}}\n`);
     leave(0);
+  };
+  const finish = () => close(written(), false);
+  // For runners that wait until nothing is left to do: as the process ends, or after a while with a word on that.
+  const end = () => {
+    const rest = written();
+    once('exit', () => close(rest, false));
+    setTimeout(() => close(rest, true), ending).unref();
   };
   // Names the test that does not end.
   const began = (name) => writeSync(to, `began ${quote(('' + name).slice(0, 300))}\n`);
@@ -152,5 +166,5 @@ const report = (() => {
   Object.freeze(assert);
   Object.freeze(assert.strict);
   writeSync(to, 'started\n');
-  return { add, began, compared, complain, describe, finish, hide, spoil, tests };
+  return { add, began, compared, complain, describe, end, finish, hide, spoil, tests };
 })();

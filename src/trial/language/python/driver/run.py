@@ -79,6 +79,10 @@ class Run:
         vars(builtins).update(parts.own)
         names = {"tests": shown, "complaint": shorten(self.complaints[0]) if self.complaints else "", "missing": self.missing,
                  "runner": self.runner, "changed": changed, "raised": [(test, *place) for test, place in self.raised.items()]}
+        if not self.request["ends_itself"]:
+            names["held"] = has_threads()
+        # A failure is known, whatever the process would still wait for.
+        waits = self.request["ends_itself"] and not self.complaints and all(end != "failed" for end, _ in self.tests.values())
         if self.stand_in is not None:
             if self.stand_in.is_loaded_by and not self.stand_in.reached and any(end == "failed" for end, _ in self.tests.values()):
                 # The call itself may be what tests need, such as an entry in a table: no test shows that it makes one.
@@ -91,6 +95,12 @@ class Run:
         try:
             sys.stdout.flush()
             sys.stderr.flush()
+            threading = sys.modules.get("threading") if waits else None
+            if threading is not None:
+                # As the interpreter does at its end: it waits for threads that are no daemons.
+                threading._shutdown()
+                sys.stdout.flush()
+                sys.stderr.flush()
         finally:
             leave(0)
 
@@ -120,6 +130,17 @@ class Run:
         self.tests, self.noticed = known, has_failed
 
 
+def has_threads():
+    """True if threads go on that the interpreter waits for at its end; those of a pool it ends itself."""
+    try:
+        threading = sys.modules["threading"]
+        pools = getattr(sys.modules.get("concurrent.futures.thread"), "_threads_queues", ())
+        threads = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
+        return any(not thread.daemon and thread not in pools for thread in threads)
+    except BaseException:
+        return False
+
+
 def settings_above(path, top, names):
     """The files in which a project may say how its tests run, from the folder of the tests up to the top."""
     folder = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path) or ".")
@@ -129,6 +150,11 @@ def settings_above(path, top, names):
             if os.path.isfile(file):
                 yield file
         folder = os.path.dirname(folder)
+
+
+def is_of_pytest(path):
+    """True for a file with settings of pytest."""
+    return "pytest" in os.path.basename(path) or any(part in text_of(path) for part in ("[tool.pytest", "[pytest]", "[tool:pytest]"))
 
 
 def text_of(path):
@@ -152,11 +178,6 @@ def names_for(tests, request):
         return {}
     # In a project the code may be loaded only under its own name, when the tests import it.
     if not request["lone"] and not asks & set(request["own_names"]) and "check" not in asks:
-def is_of_pytest(path):
-    """True for a file with settings of pytest."""
-    return "pytest" in os.path.basename(path) or any(part in text_of(path) for part in ("[tool.pytest", "[pytest]", "[tool:pytest]"))
-
-
         return {}
     module, entry = module_of(request["file"]), (request["function"] or "").partition(".")[0]
     if entry in asks and not hasattr(module, entry):
