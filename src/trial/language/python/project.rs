@@ -48,8 +48,8 @@ struct Request<'a> {
     records_calls: bool,
     /// Names of files in which a project may say how its tests run.
     settings: &'a [&'a str],
-    /// True to wait at the end for the threads that Python waits for.
-    ends_itself: bool,
+    /// `wait` at the end for the threads that Python waits for, or `look` for them.
+    threads: &'a str,
     /// Number of failures that end the run; 0: never.
     first: u8,
     /// Seconds after which no further test of all tests begins, if some have called the function.
@@ -213,7 +213,7 @@ impl PythonRuns<'_> {
             // If nothing is left out, calls need not be recorded.
             records_calls: matches!(of, Of::Baseline(_)) && self.is_without_body,
             settings: &settings,
-            ends_itself: asked.ends_itself,
+            threads: if asked.ends_itself { "wait" } else { "look" },
             first: u8::from(asked.ends == Ends::FirstFailure),
             seconds: limits.wall.as_secs_f64() / 2.0,
             distribution: self.distribution.as_ref(),

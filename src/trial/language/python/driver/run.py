@@ -79,10 +79,10 @@ class Run:
         vars(builtins).update(parts.own)
         names = {"tests": shown, "complaint": shorten(self.complaints[0]) if self.complaints else "", "missing": self.missing,
                  "runner": self.runner, "changed": changed, "raised": [(test, *place) for test, place in self.raised.items()]}
-        if not self.request["ends_itself"]:
+        if self.request["threads"] == "look":
             names["held"] = has_threads()
         # A failure is known, whatever the process would still wait for.
-        waits = self.request["ends_itself"] and not self.complaints and all(end != "failed" for end, _ in self.tests.values())
+        waits = self.request["threads"] == "wait" and not self.complaints and all(end != "failed" for end, _ in self.tests.values())
         if self.stand_in is not None:
             if self.stand_in.is_loaded_by and not self.stand_in.reached and any(end == "failed" for end, _ in self.tests.values()):
                 # The call itself may be what tests need, such as an entry in a table: no test shows that it makes one.
