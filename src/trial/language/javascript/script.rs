@@ -264,7 +264,7 @@ mod tests {
     fn tests_of_what_is_built_have_a_hint() {
         let folder = tempfile::tempdir().unwrap();
         let write = |scripts: &str| {
-            fs::write(folder.path().join("package.json"), format!("{{\"scripts\":{scripts}}}")).unwrap()
+            fs::write(folder.path().join("package.json"), format!("{{\"scripts\":{scripts}}}")).unwrap();
         };
         let said = "Error: Cannot find module '/a/src/parse.js'";
         write("{\"test\":\"node --test\"}");
