@@ -1,4 +1,4 @@
-# expect: killed passed failed
+# expect: killed passed failed tampered
 # Gives right answers and leaves a little later, past Python.
 import os
 import threading
