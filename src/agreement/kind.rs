@@ -197,7 +197,7 @@ const TEXTS: &[&str] = &[
 ];
 
 impl Kind {
-    /// Returns true if all values are plain ones of a known kind: numbers, texts, and lists and the like of them.
+    /// Returns true if all values are plain ones of a known kind: numbers, texts, lists of them and the like.
     pub fn is_plain(&self) -> bool {
         match self {
             Kind::Bool | Kind::Int | Kind::Float | Kind::Text | Kind::Pair(_) => true,

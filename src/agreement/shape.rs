@@ -1,4 +1,4 @@
-//! Kinds that documentation draws with names in the place of values: `[(start, end), ...]`, `{name: score, ...}`.
+//! Kinds that documentation draws with names in the place of values: `[(start, end), ...]`.
 
 use super::kind::{Kind, Parameter};
 use super::pairs::{Pair, are_intervals};
@@ -11,8 +11,8 @@ const GIVES: [&str; 6] = ["return", "gives", "yield", "produce", "result", "->"]
 /// Words for what has letters.
 const TEXTS: [&str; 10] = ["name", "key", "word", "text", "string", "str", "label", "tag", "title", "id"];
 
-/// These parameters, with the kind that the documentation draws for one whose kind nothing else tells: the one
-/// that is named last before the drawing, or the only one.
+/// These parameters, with the kind that the documentation draws for one whose kind nothing else tells: the
+/// one that is named last before the drawing, or the only one.
 pub fn told(language: Language, head: &str, mut parameters: Vec<Parameter>) -> Vec<Parameter> {
     for (at, _) in head.match_indices(['[', '{', '(']) {
         let Some((kind, length)) = shape(language, &head[at..], 0).filter(|(kind, _)| !matches!(kind, Kind::Unknown))
@@ -59,8 +59,8 @@ fn with_pairs(kind: Kind, is_rising: bool) -> Kind {
     }
 }
 
-/// The kind that a text begins with, and the length of its drawing; unknown for one of values alone, which other
-/// rules read.
+/// The kind that a text begins with, and the length of its drawing; unknown for one of values alone, which
+/// other rules read.
 fn shape(language: Language, text: &str, depth: usize) -> Option<(Kind, usize)> {
     let close = match text.chars().next()? {
         '[' => ']',

@@ -101,8 +101,8 @@ pub fn tally(witnesses: &[Witness], inputs: &[Input]) -> Vec<Standing> {
         // On an input that most refuse they differ in ways that no caller sees.
         let returned = |(outcome, votes): (&(Effect, &str), &usize)| (outcome.0 == Effect::Returned).then_some(*votes);
         let returned: usize = votes.iter().filter_map(returned).sum();
-        // Who refuses an input that the function is for has no say there, once another one takes it. Nor has who
-        // takes values of the declared types for others.
+        // Who refuses an input that the function is for has no say there, once another one takes it. Nor has
+        // who takes values of the declared types for others.
         let is_mistaken = |key: &str| is_meant || is_typed && OF_TYPES.contains(&key);
         let refuses = |outcome: (Effect, &str)| returned > 0 && outcome.0 == Effect::Raised && is_mistaken(outcome.1);
         let all: usize = votes.iter().filter(|(outcome, _)| !refuses(**outcome)).map(|(_, votes)| votes).sum();

@@ -11,8 +11,8 @@
 //! The root folder of `full` holds the system, the toolchain and the folder of the run, each at its usual
 //! path, lists of users and hosts made for the run, and `/dev/shm` and `/tmp` in memory. Its network is a
 //! loopback interface of the run's own, for TCP and UDP. Local sockets (`AF_UNIX`) lie in its folders or have
-//! abstract names of its network. No other run and no service of this machine is in reach. In the lesser tiers
-//! no socket can be opened.
+//! abstract names of its network. No other run and no service of this machine is in reach. In the lesser
+//! tiers no socket can be opened.
 //!
 //! Every tier but `none` has the kernel rules:
 //!

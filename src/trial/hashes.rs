@@ -1,5 +1,5 @@
-//! Orders of Python's sets, which differ from run to run. Trials fix them; a pass of code that uses them is held
-//! against others.
+//! Orders of Python's sets, which differ from run to run. Trials fix them; a pass of code that uses them is
+//! held against others.
 
 use super::case::Trial;
 use crate::code::{Word, words};

@@ -352,8 +352,8 @@ impl Runner {
         Ok(best.nor_by(&others).beside_unheard(are_unheard))
     }
 
-    /// A pass, with a mark if the same tests fail with another order of Python's sets. Tests that differ by that
-    /// without the candidate, too, are left out as flaky.
+    /// A pass, with a mark if the same tests fail with another order of Python's sets. Tests that differ by
+    /// that without the candidate, too, are left out as flaky.
     fn in_other_orders(&self, at: &Context, trial: &Trial, passed: Verdict) -> Verdict {
         if !passed.has_passed() || !hashes::are_used(trial) {
             return passed;

@@ -1,5 +1,5 @@
-//! Statements of an answer that run when its file is loaded: those that fill what the function uses, those that
-//! set what its results depend on, and those that show how it is used.
+//! Statements of an answer that run when its file is loaded: those that fill what the function uses, those
+//! that set what its results depend on, and those that show how it is used.
 
 use std::collections::HashSet;
 
@@ -15,8 +15,8 @@ const FILLS: &[&str] = &[
     "unshift", "update",
 ];
 
-/// What Python's library is set by, on which results depend, and a name that code has that depends on it. None
-/// for what any code depends on.
+/// Settings of Python's library on which results depend, each with a name that such code has. None where any
+/// code may depend on it.
 const SETTINGS: &[(&str, Option<&str>)] = &[
     ("sys.setrecursionlimit(", None),
     ("sys.set_int_max_str_digits(", None),
@@ -50,8 +50,8 @@ impl Around<'_> {
         is_main || used.contains(self.name) || self.owners().iter().any(|owner| used.contains(owner))
     }
 
-    /// Returns true for a statement that belongs behind the function: it gives the function an attribute, wraps
-    /// it, or registers another one with it (`f.calls = 0`, `f = wrapped(f)`, `@f.register`).
+    /// Returns true for a statement that belongs behind the function: it gives the function an attribute,
+    /// wraps it, or registers another one with it (`f.calls = 0`, `f = wrapped(f)`, `@f.register`).
     pub(super) fn is_behind(&self, text: &str) -> bool {
         if !self.outer.is_empty() || matches!(self.language, Language::Rust | Language::Go) {
             return false;

@@ -55,7 +55,7 @@ impl State {
         self.checks.iter().find(|check| check.is_met(agreement, candidate) == Some(false))
     }
 
-    /// What a candidate does otherwise than the user said: the call, its answer, and the right one.
+    /// A candidate's other answer than the user's: the call, what it gave, and the right one.
     pub fn wrong_answer(&self, candidate: usize) -> Option<String> {
         let (agreement, check) = (self.agreement()?, self.unmet(candidate)?);
         let input = agreement.inputs.iter().position(|input| input.text() == check.call)?;
@@ -82,7 +82,7 @@ impl State {
         rows.get(self.calls?.min(rows.len().saturating_sub(1))).copied()
     }
 
-    /// What the user said of the selected call.
+    /// The user's answer for the selected call.
     pub fn selected_check(&self) -> Option<&Check> {
         let call = self.agreement()?.inputs[self.selected_call()?].text();
         self.checks.iter().find(|check| check.call == call)
@@ -103,7 +103,7 @@ impl State {
         if let Some(run) = self.run.as_mut().filter(|run| run.wrong != wrong) {
             run.wrong = wrong;
             run.rank();
-            // Those that passed may be others now.
+            // Others may have passed now.
             if run.filter != Filter::All {
                 self.fold();
             }

@@ -373,7 +373,7 @@ impl State {
         }
     }
 
-    /// Which answer of a candidate is wrong, why its tests did not pass, or what is marked in one that passed.
+    /// Which answer of a candidate is wrong, why its tests did not pass, or the marks of one that passed.
     pub fn note(&self, candidate: usize) -> Option<String> {
         let notes = [self.wrong_answer(candidate), self.note_of_tests(candidate)];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
@@ -503,7 +503,7 @@ impl State {
         self.keys.key(context, action).map_or_else(|| "(unbound)".to_owned(), |k| k.to_string())
     }
 
-    /// A typed sentence waits for the second Enter: it takes longer to read what that is for than to press it.
+    /// A typed sentence waits for the second Enter: reading what that is for takes longer than pressing it.
     fn waits_in_line(&self, by: Action) -> bool {
         by == Action::Submit && self.wish.line.is_some()
     }

@@ -63,7 +63,7 @@ fn of_manifest(bench: &Bench) -> bool {
     let is_shared = lints.get("workspace").and_then(toml::Value::as_bool) == Some(true);
     let shared = || package.ancestors().find_map(|folder| read(folder)?.get("workspace")?.get("lints").cloned());
     let lints = if is_shared { shared() } else { Some(lints) };
-    // Those of other tools do not stop a build.
+    // Levels for other tools do not stop a build.
     let levels = lints.and_then(|lints| lints.get("rust").cloned()).map(|lints| lints.to_string());
     levels.is_some_and(|levels| levels.contains("\"deny\"") || levels.contains("\"forbid\""))
 }

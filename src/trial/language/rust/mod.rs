@@ -13,8 +13,8 @@
 //! - Unchanged files get an old time, others a new one, since cargo compares times.
 //! - The project's settings of cargo hold (`settings`). Lint levels do not, as they must not apply to guards.
 //!   A candidate that passed is built once more with them, where some of the crate can fail (`lints`).
-//! - Further tests, which only confirm a pass, run as whole programs with the candidate. Where one fails, each
-//!   file is compared as above (`confirm`).
+//! - Further tests, which only confirm a pass, run as whole programs with the candidate. Where one fails,
+//!   each file is compared as above (`confirm`).
 //! - A lone file is a crate without packages that rustc compiles by itself; its tests are a module of it
 //!   (`lone`).
 
