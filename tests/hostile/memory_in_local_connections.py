@@ -21,7 +21,8 @@ def fill(name, kind):
 
 def f(x):
     try:
-        services = [socket.socket(socket.AF_UNIX, kind) for kind in 4 * (socket.SOCK_STREAM, socket.SOCK_DGRAM)]
+        kinds = 14 * [socket.SOCK_STREAM] + 2 * [socket.SOCK_DGRAM]
+        services = [socket.socket(socket.AF_UNIX, kind) for kind in kinds]
     except PermissionError:
         return "used more memory" if "@TIER@" == "full" else 2 * x
     for number, service in enumerate(services):
