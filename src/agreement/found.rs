@@ -299,6 +299,14 @@ impl Agreement {
         &self.differing
     }
 
+    /// An order of inputs by how much they say to a reader: first those of the user's text, the odd ones last,
+    /// and of these the shortest.
+    pub fn oddity(&self, input: usize) -> impl Ord + use<> {
+        let input = &self.inputs[input];
+        let text = input.text();
+        (input.result.is_none(), is_odd(&text), text.len())
+    }
+
     /// The plainest input on which the two largest groups differ.
     pub fn telling(&self) -> Option<usize> {
         let groups = self.groups();
@@ -308,7 +316,7 @@ impl Agreement {
             let (a, b) = (outcome(first, *input), outcome(second, *input));
             a.is_some() && b.is_some() && a != b
         };
-        let plainest = (0..self.inputs.len()).filter(differs).min_by_key(|input| self.inputs[*input].oddity());
+        let plainest = (0..self.inputs.len()).filter(differs).min_by_key(|input| self.oddity(*input));
         plainest.or_else(|| self.differing().first().copied())
     }
 
@@ -340,6 +348,16 @@ impl Agreement {
         }
         report
     }
+}
+
+/// Returns true for values that few callers give: negative numbers, none, letters of other scripts.
+fn is_odd(call: &str) -> bool {
+    const EDGES: [&str; 7] = ["None", "null", "undefined", "NaN", "nan", "inf", "Infinity"];
+    let mut signs = call.match_indices('-');
+    let is_negative = |(at, _): (usize, &str)| {
+        call[at + 1..].starts_with(|c: char| c.is_ascii_digit()) && call[..at].ends_with(['(', '[', '{', ' ', ':', '='])
+    };
+    !call.is_ascii() || signs.any(is_negative) || EDGES.iter().any(|edge| call.contains(edge))
 }
 
 #[cfg(test)]

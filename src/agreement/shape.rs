@@ -15,10 +15,7 @@ const TEXTS: [&str; 10] = ["name", "key", "word", "text", "string", "str", "labe
 /// one that is named last before the drawing, or the only one.
 pub fn told(language: Language, head: &str, mut parameters: Vec<Parameter>) -> Vec<Parameter> {
     for (at, _) in head.match_indices(['[', '{', '(']) {
-        let Some((kind, length)) = shape(language, &head[at..], 0).filter(|(kind, _)| !matches!(kind, Kind::Unknown))
-        else {
-            continue;
-        };
+        let Some((kind, length)) = shape(language, &head[at..], 0) else { continue };
         let drawn = &head[at..at + length];
         let sentence = head[..at].rsplit(['.', '\n', ';']).next().unwrap_or_default().to_lowercase();
         // A call of a function, or a type with what it takes, is none.
@@ -59,8 +56,8 @@ fn with_pairs(kind: Kind, is_rising: bool) -> Kind {
     }
 }
 
-/// The kind that a text begins with, and the length of its drawing; unknown for one of values alone, which
-/// other rules read.
+/// The kind that a text begins with, and the length of its drawing, in bytes. `None` for values, which other
+/// rules read.
 fn shape(language: Language, text: &str, depth: usize) -> Option<(Kind, usize)> {
     let close = match text.chars().next()? {
         '[' => ']',

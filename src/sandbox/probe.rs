@@ -31,12 +31,12 @@ pub fn prove(mechanisms: &Mechanisms) -> Result<bool, String> {
     // Where there is no loopback interface, nothing can be reached by it.
     let service = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok();
     let port = service.as_ref().and_then(|service| service.local_addr().ok()).map_or(0, |address| address.port());
-    let (path, unnamed) = (outside.path().join("service"), format!("bass-tui-probe-{}", std::process::id()));
+    let (path, abstract_name) = (outside.path().join("service"), format!("bass-tui-probe-{}", std::process::id()));
     // They listen until the answers are there.
     let by_path = UnixListener::bind(&path).ok();
-    let by_name = SocketAddr::from_abstract_name(&unnamed).and_then(|name| UnixListener::bind_addr(&name)).ok();
+    let by_name = SocketAddr::from_abstract_name(&abstract_name).and_then(|name| UnixListener::bind_addr(&name)).ok();
     let by_path = by_path.iter().map(|_| path.as_os_str().as_bytes().to_vec());
-    let by_name = by_name.iter().map(|_| [b"\0", unnamed.as_bytes()].concat());
+    let by_name = by_name.iter().map(|_| [b"\0", abstract_name.as_bytes()].concat());
     let attack = Attack {
         port,
         local: by_path.chain(by_name).filter_map(|name| local_address(&name)).collect(),

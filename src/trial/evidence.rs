@@ -88,9 +88,7 @@ impl Evidence {
             left_out,
         }
     }
-}
 
-impl Evidence {
     /// Returns true if the runner has reported that all tests ended, over its pipe.
     pub fn has_ended(&self) -> bool {
         let is_of_runner = matches!(self.report, Report::Tests { by: Reporter::Runner, is_whole: true, .. });

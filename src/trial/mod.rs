@@ -12,8 +12,8 @@
 //! 3. They run with the candidate. The first failure ends the run.
 //! 4. `decide::decide` turns the evidence into a status; nothing else makes a pass.
 //! 5. A pass is held against bodies that do nothing right (`vacuity`). Tests that pass with all of them are
-//!    `NotRun`. An error or failure that is the same without the candidate is `NotRun`, too, and so is a failure
-//!    in another unfinished function of the user's.
+//!    `NotRun`. An error or failure that is the same without the candidate is `NotRun`, too, and so is a
+//!    failure in another unfinished function of the user's.
 //! 6. Suspicious uses in the candidate's text are marks (`suspicious`, `marks`), without tests as well.
 //!
 //! If the tests that were found are vacuous, the next ones are tried (`Tests::FirstOf`). A pass is held

@@ -71,16 +71,6 @@ pub struct Earlier {
     pub arguments: String,
 }
 
-/// Returns true for values that few callers give: negative numbers, none, letters of other scripts.
-fn is_odd(call: &str) -> bool {
-    const EDGES: [&str; 7] = ["None", "null", "undefined", "NaN", "nan", "inf", "Infinity"];
-    let mut signs = call.match_indices('-');
-    let is_negative = |(at, _): (usize, &str)| {
-        call[at + 1..].starts_with(|c: char| c.is_ascii_digit()) && call[..at].ends_with(['(', '[', '{', ' ', ':', '='])
-    };
-    !call.is_ascii() || signs.any(is_negative) || EDGES.iter().any(|edge| call.contains(edge))
-}
-
 impl Input {
     /// The call for a reader.
     pub fn text(&self) -> String {
@@ -92,13 +82,6 @@ impl Input {
         };
         let earlier = self.earlier.iter().map(|call| format!("{}({})", call.method, call.arguments));
         begin + &earlier.chain([last(name)]).collect::<Vec<_>>().join(", then ")
-    }
-
-    /// An order of calls by how much they say to a reader: first those of the user's text, the odd ones last,
-    /// and of these the shortest.
-    pub fn oddity(&self) -> impl Ord + use<> {
-        let text = self.text();
-        (self.result.is_none(), is_odd(&text), text.len())
     }
 
     /// Returns true if it calls what another call returns.

@@ -327,6 +327,7 @@ fn helpers_come_from_the_other_blocks_of_an_answer() {
 
 #[test]
 fn statements_that_the_function_depends_on_come_with_it() {
+    let has_all = |whole: &str, lines: &str| lines.lines().all(|line| whole.contains(line));
     let file = "def f(x):\n    ...\n";
     let body = |text: &str| format!("def f(x):\n    return {text}\n");
     for (before, text) in [
@@ -342,8 +343,7 @@ fn statements_that_the_function_depends_on_come_with_it() {
     ] {
         let answer = format!("{before}{}\nprint(f(3))\n", body(text));
         let whole = taken(file, Language::Python, "f", &answer);
-        let has_all = before.lines().filter(|line| !line.is_empty()).all(|line| whole.contains(line));
-        assert!(has_all && !whole.contains("print"), "{whole}");
+        assert!(has_all(&whole, before) && !whole.contains("print"), "{whole}");
     }
     // Others are no part of it.
     let answer = format!("import sys\nsys.path.append('.')\nlogging.basicConfig()\n\n{}", body("x"));
@@ -366,8 +366,7 @@ fn statements_that_the_function_depends_on_come_with_it() {
     ] {
         let answer = format!("{before}export function f(x) {{\n  return {text};\n}}\n\nconsole.log(f(3));\n");
         let whole = taken(file, Language::JavaScript, "f", &answer);
-        let has_all = before.lines().filter(|line| !line.is_empty()).all(|line| whole.contains(line));
-        assert!(has_all && !whole.contains("console"), "{whole}");
+        assert!(has_all(&whole, before) && !whole.contains("console"), "{whole}");
     }
 }
 

@@ -111,15 +111,10 @@ impl Around<'_> {
         };
         // Python says which names of the file a function sets.
         let is_said = self.language != Language::Python || words.iter().any(|word| word.name() == Some("global"));
-        // `n = 1`, `n += 1`, `n++`, and not `n == 1`.
-        let is_set = |at: usize| {
-            let sign = at + 1 + usize::from(is(at + 1, '+') || is(at + 1, '-'));
-            let is_counted = sign > at + 1 && (is(sign, '+') || is(sign, '-'));
-            is_counted || is(sign, '=') && !is(sign + 1, '=') && !is(sign + 1, '>')
-        };
-        let sets = |at: usize| is_set(at) && is_said && !is_new(at);
+        let is_counted = |at: usize| ['+', '-'].iter().any(|sign| is(at + 1, *sign) && is(at + 2, *sign));
+        let is_set = |at: usize| (sets(&words, at + 1) || is_counted(at)) && is_said && !is_new(at);
         let is_table = |at: usize| words[at].name().is_some_and(|name| tables.contains(name));
-        changes(&words, |name| tables.contains(name)) || (0..words.len()).any(|at| is_table(at) && sets(at))
+        changes(&words, |name| tables.contains(name)) || (0..words.len()).any(|at| is_table(at) && is_set(at))
     }
 }
 
@@ -149,13 +144,18 @@ fn changes(words: &[&Word], is_it: impl Fn(&str) -> bool) -> bool {
     (0..words.len()).any(|at| is_own(at) && (assigned(words, at) || fills(at)))
 }
 
-/// Returns true if a member or an element of the name at `at` is set: `T[x] += 1`, and not `T[x] == 1`.
+/// Returns true if a member or an element of the name at `at` is set: `T[x] = 1`.
 fn assigned(words: &[&Word], at: usize) -> bool {
-    let is = |at: usize, mark: char| words.get(at).is_some_and(|word| word.is(mark));
     let (end, is_part) = path(words, at);
+    is_part && sets(words, end)
+}
+
+/// Returns true if the words at `end` set what stands before them: `= 1`, `+= 1`, and not `== 1` or `=> 1`.
+fn sets(words: &[&Word], end: usize) -> bool {
+    let is = |at: usize, mark: char| words.get(at).is_some_and(|word| word.is(mark));
     let sign = end + usize::from(!is(end, '=') && is(end + 1, '='));
     let is_compared = is(sign + 1, '=') || is(sign + 1, '>') || ['!', '<', '>'].iter().any(|mark| is(end, *mark));
-    is_part && is(sign, '=') && !is_compared
+    is(sign, '=') && !is_compared
 }
 
 /// The end of the members and elements behind the name at `at`, and true if there are some.

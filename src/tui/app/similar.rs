@@ -38,7 +38,7 @@ impl Run {
             all.push(Alike { shown: input, inputs: vec![input] });
         }
         for group in &mut all {
-            let plainest = group.inputs.iter().min_by_key(|&&input| agreement.inputs[input].oddity());
+            let plainest = group.inputs.iter().min_by_key(|&&input| agreement.oddity(input));
             group.shown = plainest.copied().unwrap_or(group.shown);
         }
         all

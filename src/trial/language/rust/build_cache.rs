@@ -10,6 +10,7 @@ use super::baseline::Baseline;
 use super::cache_folder::{CacheFolder, Stamp, State};
 use crate::sandbox::Scratch;
 use crate::trial::language::row::{Base, Context, Copy, Project, Tool, TrialError, Verdict};
+use crate::trial::project::projects::Remembered;
 
 /// The build caches of projects.
 #[derive(Debug, Default)]
@@ -53,7 +54,7 @@ pub struct BuildCache {
     /// Known baselines of tests. One trial at a time looks for one.
     pub known: Mutex<HashMap<String, Arc<Baseline>>>,
     /// Verdicts of whole test programs with a candidate, if all their tests passed, see [`super::confirm`].
-    pub whole: Mutex<HashMap<u64, Option<Verdict>>>,
+    pub whole: Remembered<Option<Verdict>>,
 }
 
 impl BuildCache {
@@ -65,7 +66,7 @@ impl BuildCache {
             .collect();
         let manifests = files.keys().filter(|path| path.ends_with("Cargo.toml"));
         let packages = manifests.filter_map(|path| package_name(&base.read(path).ok()?)).collect();
-        Self { base, folder, files, packages, known: Mutex::default(), whole: Mutex::default() }
+        Self { base, folder, files, packages, known: Mutex::default(), whole: Remembered::default() }
     }
 
     /// State of all files but those of a candidate and its tests, in words.

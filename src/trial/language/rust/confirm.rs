@@ -3,7 +3,6 @@
 //! candidate and without.
 
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 
 use super::bench::{Bench, Laid, guard_file, secret};
 use super::edit::apply;
@@ -21,15 +20,15 @@ pub fn passed(bench: &Bench, kinds: &[Kind], trial: &Trial) -> Result<Option<Ver
     for kind in kinds {
         let inputs = format!("{kind:?} {:?}\n{}", bench.features, trial.program);
         let key = hash::of(inputs.as_bytes());
-        let known = || bench.cache.whole.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = known().get(&key).cloned();
-        let found = match seen {
-            Some(found) => found,
-            None => whole(bench, kind, trial)?,
+        let found = if let Some(found) = bench.cache.whole.get(key) {
+            found
+        } else {
+            let found = whole(bench, kind, trial)?;
+            if !bench.at.is_cancelled() {
+                bench.cache.whole.put(key, found.clone());
+            }
+            found
         };
-        if !bench.at.is_cancelled() {
-            known().insert(key, found.clone());
-        }
         let Some(found) = found else { return Ok(None) };
         last = Some(found);
     }
