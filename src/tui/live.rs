@@ -3,13 +3,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
 
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::palette::Setting;
+use super::background::{on_thread, tell};
 use super::theme::Theme;
-use super::world::{Incoming, Open, carry_out};
+use super::world::{Incoming, Open};
 use crate::engine::GenerateOptions;
 use crate::job::TestsChoice;
 use crate::trial::Limits;
@@ -98,14 +98,12 @@ impl Changing {
         if self.loading.is_some() {
             return Err("models are being loaded already: wait until they are there".to_owned());
         }
-        let sender = self.sender.clone();
-        let body = move || {
-            // The old models go on, so nobody waits for it.
-            let _ = sender.send(Incoming::Reopened(carry_out(open, Arc::new(|_, _| {}))));
-        };
-        let spawned = thread::Builder::new().name("open".into()).spawn(body);
-        spawned.map_err(|why| format!("no thread could be started to load the models: {why}"))?;
         self.loading = Some((name.to_owned(), value.to_owned()));
+        let failed = |why| Incoming::Reopened(Err(format!("the models could not be loaded: {why}")));
+        // The old models go on, so nobody waits for it.
+        on_thread(&self.sender, "open", failed, |sender| {
+            tell(sender, Incoming::Reopened(open(Arc::new(|_, _| {}))));
+        });
         Ok(())
     }
 }

@@ -25,6 +25,7 @@
 //!   (`While`).
 
 pub(crate) mod app;
+mod background;
 pub mod canvas;
 pub mod clipboard;
 mod completion;

@@ -7,12 +7,12 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::Msg;
 use super::app::picker::{Found, Preview};
+use super::background::{on_thread, tell};
 use super::scan::{Bounds, Known, Place, is_test, scan};
 use super::text;
 use super::world::Incoming;
@@ -89,24 +89,18 @@ impl Targets {
     pub fn scan(&mut self, number: u64, file: Option<PathBuf>, sender: &UnboundedSender<Incoming>) {
         self.stop();
         self.stop = Arc::default();
-        let (this, sender) = (self.clone(), sender.clone());
-        let tell = move |msg| sender.send(Incoming::App(msg)).is_ok();
-        let told = tell.clone();
-        let body = move || {
+        let this = self.clone();
+        let failed = move |why| Msg::Scanned { scan: number, remark: Some(why) };
+        on_thread(sender, "scan", failed, move |sender| {
             let place = Place { root: &this.functions.root, file: file.as_deref() };
-            let remark = scan(place, Bounds::default(), &this.known, &this.stop, &mut |functions| {
-                if tell(Msg::Found { scan: number, functions }) {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
-                }
+            let remark = scan(place, Bounds::default(), &this.known, &this.stop, &mut |functions| match sender
+                .send(Incoming::App(Msg::Found { scan: number, functions }))
+            {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
             });
-            tell(Msg::Scanned { scan: number, remark });
-        };
-        if let Err(why) = thread::Builder::new().name("scan".into()).spawn(body) {
-            let remark = Some(format!("no thread could be started: {why}"));
-            told(Msg::Scanned { scan: number, remark });
-        }
+            tell(sender, Msg::Scanned { scan: number, remark });
+        });
     }
 
     /// The job for a function that was in this line when it was found.
@@ -186,19 +180,12 @@ fn after(path: &Path, name: &str, line: usize, is_new: &dyn Fn(&Path, &str) -> b
 
 /// Tells the text of the function in a line, on a thread.
 pub fn preview(path: PathBuf, line: usize, sender: &UnboundedSender<Incoming>) {
-    let tell = {
-        let sender = sender.clone();
-        move |path, text| drop(sender.send(Incoming::App(Msg::Preview(Preview { path, line, text }))))
-    };
-    let told = tell.clone();
     let file = path.clone();
-    let body = move || {
+    let failed = move |why| Msg::Preview(Preview { path: file.clone(), line, text: Err(why) });
+    on_thread(sender, "preview", failed, move |sender| {
         let text = text_of(&path, line);
-        tell(path, text);
-    };
-    if let Err(why) = thread::Builder::new().name("preview".into()).spawn(body) {
-        told(file, Err(format!("no thread could be started: {why}")));
-    }
+        tell(sender, Msg::Preview(Preview { path, line, text }));
+    });
 }
 
 fn text_of(path: &Path, line: usize) -> Result<String, String> {

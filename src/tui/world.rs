@@ -12,12 +12,12 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::thread;
 
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::past::{self, Recalled};
 use super::app::{Effect, Msg, State};
+use super::background::{on_thread, tell};
 use super::keeping::{self, Keeping};
 use super::live::{Changing, Live};
 use super::targets::{self, Functions, Targets};
@@ -29,7 +29,6 @@ use crate::history::{self, History};
 use crate::job::{Ask, Job, Rounds, Run, TrialPool};
 use crate::source::{Request, Source, Told};
 use crate::trial::{Limits, Observed};
-pub(super) use opening::carry_out;
 use written::Written;
 
 /// Models and what runs the tests.
@@ -50,6 +49,12 @@ pub enum Incoming {
     Coloured(super::highlight::Coloured),
     /// Other models are ready, or not.
     Reopened(Result<Opened, String>),
+}
+
+impl From<Msg> for Incoming {
+    fn from(msg: Msg) -> Self {
+        Self::App(msg)
+    }
 }
 
 /// Action that the loop has to do itself.
@@ -235,9 +240,9 @@ impl World {
                 self.copy(text);
             }
             Effect::Alternatives(count) => self.options.alternatives = count,
-            Effect::Names(line) => self.on_thread("names", move || {
+            Effect::Names(line) => on_thread(&self.sender, "names", Msg::Fault, move |sender| {
                 let names = completion::names(&line);
-                Msg::Names { line, names }
+                tell(sender, Msg::Names { line, names });
             }),
             Effect::Theme(name) => return LoopAction::Theme(name),
             effect @ (Effect::Settings | Effect::Set { .. } | Effect::Keep { .. } | Effect::Remember(_)) => {
@@ -258,37 +263,30 @@ impl World {
 
     /// Copies a text, on a thread: a tool takes its time.
     fn copy(&self, text: String) {
-        let (extras, sender) = (self.extras.clone(), self.sender.clone());
-        let body = move || {
-            let lines = match text.lines().count() {
-                1 => "1 line".to_owned(),
-                lines => format!("{lines} lines"),
-            };
-            let incoming = if clipboard::copy(&extras.clipboard, &text) {
-                Incoming::App(Msg::Copied(Ok(format!("{lines} copied"))))
-            } else {
-                match clipboard::sequence(&text, extras.in_tmux) {
-                    Ok(sequence) => {
-                        let said = format!("{lines} sent to the terminal's clipboard");
-                        Incoming::Send(sequence, Msg::Copied(Ok(said)))
+        let extras = self.extras.clone();
+        on_thread(
+            &self.sender,
+            "clipboard",
+            |why| Msg::Copied(Err(why)),
+            move |sender| {
+                let lines = match text.lines().count() {
+                    1 => "1 line".to_owned(),
+                    lines => format!("{lines} lines"),
+                };
+                let incoming = if clipboard::copy(&extras.clipboard, &text) {
+                    Incoming::App(Msg::Copied(Ok(format!("{lines} copied"))))
+                } else {
+                    match clipboard::sequence(&text, extras.in_tmux) {
+                        Ok(sequence) => {
+                            let said = format!("{lines} sent to the terminal's clipboard");
+                            Incoming::Send(sequence, Msg::Copied(Ok(said)))
+                        }
+                        Err(why) => Incoming::App(Msg::Copied(Err(why))),
                     }
-                    Err(why) => Incoming::App(Msg::Copied(Err(why))),
-                }
-            };
-            let _ = sender.send(incoming);
-        };
-        if let Err(why) = thread::Builder::new().name("clipboard".into()).spawn(body) {
-            self.tell(Msg::Copied(Err(format!("no thread could be started: {why}"))));
-        }
-    }
-
-    /// Does something that takes time, and tells what came of it.
-    fn on_thread(&self, name: &str, work: impl FnOnce() -> Msg + Send + 'static) {
-        let sender = self.sender.clone();
-        let body = move || drop(sender.send(Incoming::App(work())));
-        if let Err(why) = thread::Builder::new().name(name.into()).spawn(body) {
-            self.tell(Msg::Fault(format!("no thread could be started: {why}")));
-        }
+                };
+                tell(sender, incoming);
+            },
+        );
     }
 
     fn fault(&self, why: Option<String>) {
@@ -298,7 +296,7 @@ impl World {
     }
 
     fn tell(&self, msg: Msg) {
-        let _ = self.sender.send(Incoming::App(msg));
+        tell(&self.sender, msg);
     }
 
     fn generate(&mut self, run: u64, job: &Arc<Job>, n: usize, seed: u64) {
@@ -348,13 +346,9 @@ impl World {
 
     /// Reads kept runs, on a thread: there may be many.
     fn recall(&self, job: Arc<Job>) {
-        let (sender, read) = (self.sender.clone(), self.keeping.earlier(job));
-        let read = move || {
-            let _ = sender.send(Incoming::App(Msg::Recalled(read())));
-        };
-        if let Err(why) = thread::Builder::new().name("history".into()).spawn(read) {
-            self.tell(Msg::Fault(format!("no thread could be started to read the kept runs: {why}")));
-        }
+        let read = self.keeping.earlier(job);
+        let failed = |why| Msg::Fault(format!("the kept runs cannot be read: {why}"));
+        on_thread(&self.sender, "history", failed, move |sender| tell(sender, Msg::Recalled(read())));
     }
 
     /// The kept run that the screen begins with.

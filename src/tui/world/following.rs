@@ -1,16 +1,15 @@
 //! The function that is written, and its files and tests as they are now.
 
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
-use std::thread;
 
-use super::{Incoming, World};
+use super::World;
 use crate::code;
 use crate::files;
-use crate::job::{Job, Judge, fault};
+use crate::job::{Job, Judge};
 use crate::tui::app::Msg;
 use crate::tui::app::picker::Chosen;
 use crate::tui::app::watch::{News, Touched};
+use crate::tui::background::{on_thread, tell};
 use crate::tui::targets::Targets;
 
 /// Why the tests of a job cannot be run here.
@@ -63,27 +62,31 @@ impl World {
     /// Reads the files of the job again, on a thread: the search for its tests may read a whole project.
     pub(super) fn follow(&self, touched: Touched) {
         let (job, targets) = (Arc::clone(&self.job), self.targets.clone());
-        self.on_thread("follow", move || {
-            let read = || {
-                let target = job.target()?;
-                let path = target.path.as_deref()?;
-                let text = files::text(path, files::TEXT).unwrap_or_default();
-                let functions = code::function_names(target.language, &text);
-                Some((targets.at(&job, path, &target.name, target.line), functions))
-            };
-            let read = panic::catch_unwind(AssertUnwindSafe(read)).ok().flatten();
-            let (job, functions) = read.unwrap_or_else(|| (Err("the file cannot be read".to_owned()), Vec::new()));
-            Msg::Followed(News { touched, job: job.map(Arc::new), functions })
-        });
+        let unread = move || News { touched, job: Err("the file cannot be read".to_owned()), functions: Vec::new() };
+        on_thread(
+            &self.sender,
+            "follow",
+            move |_| Msg::Followed(unread()),
+            move |sender| {
+                let read = || {
+                    let target = job.target()?;
+                    let path = target.path.as_deref()?;
+                    let text = files::text(path, files::TEXT).unwrap_or_default();
+                    let functions = code::function_names(target.language, &text);
+                    let job = targets.at(&job, path, &target.name, target.line).map(Arc::new);
+                    Some(News { touched, job, functions })
+                };
+                tell(sender, Msg::Followed(read().unwrap_or_else(unread)));
+            },
+        );
     }
 
     /// Reads the tests of a job again, which a candidate waits for.
     pub(super) fn read_tests(&self, run: u64, candidate: usize, job: Arc<Job>) {
-        self.on_thread("tests", move || {
-            let read = panic::catch_unwind(AssertUnwindSafe(|| job.with_tests_read_again()));
-            let read = read.map(|read| read.map_err(|why| why.to_string()));
-            let read = read.unwrap_or_else(|why| Err(format!("the tests cannot be read: {}", fault(&*why))));
-            Msg::TestsRead { run, candidate, result: read.map(Arc::new) }
+        let came = move |result| Msg::TestsRead { run, candidate, result };
+        let failed = move |why| came(Err(format!("the tests cannot be read: {why}")));
+        on_thread(&self.sender, "tests", failed, move |sender| {
+            tell(sender, came(job.with_tests_read_again().map(Arc::new).map_err(|why| why.to_string())));
         });
     }
 
@@ -94,19 +97,16 @@ impl World {
         make: impl FnOnce(&Targets, &Job) -> Result<Option<Job>, String> + Send + 'static,
     ) {
         let judge = self.opened.as_ref().map(|opened| opened.1.judge()).filter(|judge| judge.may_run());
-        let (sender, job, targets) = (self.sender.clone(), Arc::clone(&self.job), self.targets.clone());
-        let body = move || {
-            let made = panic::catch_unwind(AssertUnwindSafe(|| make(&targets, &job)));
-            let made = made.unwrap_or_else(|why| Err(format!("the function cannot be read: {}", fault(&*why))));
+        let (job, targets) = (Arc::clone(&self.job), self.targets.clone());
+        let failed = move |why| Msg::Targeted { ask, result: Err(format!("the function cannot be read: {why}")) };
+        on_thread(&self.sender, "target", failed, move |sender| {
+            let made = make(&targets, &job);
             let problem =
                 made.as_ref().ok().and_then(Option::as_ref).zip(judge).and_then(|(job, judge)| unfit(job, &*judge));
             let chosen = |job| Chosen { advice: targets.advice(&job), job: Arc::new(job) };
             let result = made.map(|made| made.map(chosen));
             let told = [Some(Msg::Targeted { ask, result }), problem.map(Msg::Fault)];
-            told.into_iter().flatten().for_each(|msg| drop(sender.send(Incoming::App(msg))));
-        };
-        if let Err(why) = thread::Builder::new().name("target".into()).spawn(body) {
-            self.tell(Msg::Targeted { ask, result: Err(format!("no thread could be started: {why}")) });
-        }
+            told.into_iter().flatten().for_each(|msg| tell(sender, msg));
+        });
     }
 }

@@ -1,48 +1,36 @@
 //! Models and settings: loading them, and changes while the screen is open.
 
 use std::ops::ControlFlow;
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use super::following::unfit;
 use super::{Incoming, Open, Opened, World};
 use crate::engine::GenerateOptions;
-use crate::job::{Job, fault};
+use crate::job::Job;
 use crate::source::{Event, Source, Told};
 use crate::tui::app::palette::Changed;
 use crate::tui::app::tokens::Insight;
 use crate::tui::app::{Effect, Msg};
+use crate::tui::background::{on_thread, tell};
 use crate::tui::remembered::Remembered;
-
-/// Loads models and sandbox; a panic becomes an error.
-pub fn carry_out(open: Open, told: Told) -> Result<Opened, String> {
-    let result = panic::catch_unwind(AssertUnwindSafe(|| open(told)));
-    result.unwrap_or_else(|why| Err(format!("the models could not be loaded: {}", fault(&*why))))
-}
 
 impl World {
     /// Loads models and sandbox on a thread.
     pub fn open(&mut self, open: Open) {
         self.opening = true;
-        let (sender, job) = (self.sender.clone(), self.job.clone());
-        let bytes = sender.clone();
-        let told: Told = Arc::new(move |done, total| {
-            let _ = bytes.send(Incoming::App(Msg::Opening { done, total }));
-        });
-        let body = move || {
-            let result = carry_out(open, told);
+        let (bytes, job) = (self.sender.clone(), self.job.clone());
+        let told: Told = Arc::new(move |done, total| tell(&bytes, Msg::Opening { done, total }));
+        let failed = |why| Incoming::Opened(Err(format!("the models could not be loaded: {why}")));
+        on_thread(&self.sender, "open", failed, move |sender| {
+            let result = open(told);
             // Without isolation nothing runs before the user has agreed, not even a look at the tests.
             let judge = result.as_ref().ok().map(|opened| opened.1.judge()).filter(|judge| judge.may_run());
-            let _ = sender.send(Incoming::Opened(result));
+            tell(sender, Incoming::Opened(result));
             if let Some(why) = judge.and_then(|judge| unfit(&job, &*judge)) {
-                let _ = sender.send(Incoming::App(Msg::Fault(why)));
+                tell(sender, Msg::Fault(why));
             }
-        };
-        if let Err(why) = thread::Builder::new().name("open".into()).spawn(body) {
-            self.tell(Msg::Opened(Err(format!("no thread could be started to load the models: {why}"))));
-        }
+        });
     }
 
     /// Loads the models of the present settings.
@@ -149,13 +137,12 @@ impl World {
     fn other_tests(&self, job: Arc<Job>) {
         self.tell(Msg::OtherTests(Arc::clone(&job)));
         let judge = self.opened.as_ref().map(|opened| opened.1.judge()).filter(|judge| judge.may_run());
-        let (sender, Some(judge)) = (self.sender.clone(), judge) else { return };
-        let check = move || {
+        let Some(judge) = judge else { return };
+        on_thread(&self.sender, "tests", Msg::Fault, move |sender| {
             if let Some(why) = unfit(&job, &*judge) {
-                let _ = sender.send(Incoming::App(Msg::Fault(why)));
+                tell(sender, Msg::Fault(why));
             }
-        };
-        let _ = thread::Builder::new().name("tests".into()).spawn(check);
+        });
     }
 
     /// Lets the models read the prompt of a job before it is asked for.
@@ -165,8 +152,9 @@ impl World {
             self.ahead = Some(Arc::clone(job));
             // A prompt may hold much of a project: nobody waits at the keys until that is read.
             let (source, job) = (Arc::clone(source), Arc::clone(job));
-            let read = move || source.read_ahead(job.prompt_for(&source.window()));
-            let _ = thread::Builder::new().name("read ahead".into()).spawn(read);
+            on_thread(&self.sender, "read ahead", Msg::Fault, move |_| {
+                source.read_ahead(job.prompt_for(&source.window()));
+            });
         }
     }
 
@@ -176,17 +164,17 @@ impl World {
         let Some((source, _)) = &self.opened else {
             return self.tell(Msg::Head { ask, stub: None, lacking: job.wished_head() });
         };
-        let (source, options, sender) = (Arc::clone(source), self.options.clone(), self.sender.clone());
+        let (source, options, lacking) = (Arc::clone(source), self.options.clone(), job.wished_head());
         let wanted = self.asking.insert(Arc::new(AtomicBool::new(true))).clone();
-        self.on_thread("head", move || {
+        let failed = move |_| Msg::Head { ask, stub: None, lacking: lacking.clone() };
+        on_thread(&self.sender, "head", failed, move |sender| {
+            let to = sender.clone();
             let told = move |event: &Event| {
-                let _ = sender.send(Incoming::App(Msg::HeadEvent { ask, event: event.clone() }));
+                tell(&to, Msg::HeadEvent { ask, event: event.clone() });
                 if wanted.load(Ordering::Relaxed) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             };
-            let write = || job.with_wished_head(&*source, &options, &told);
-            let (written, lacking) =
-                panic::catch_unwind(AssertUnwindSafe(write)).unwrap_or_else(|_| (None, job.wished_head()));
-            Msg::Head { ask, stub: written.and_then(|job| job.editable()), lacking }
+            let (written, lacking) = job.with_wished_head(&*source, &options, &told);
+            tell(sender, Msg::Head { ask, stub: written.and_then(|job| job.editable()), lacking });
         });
     }
 
