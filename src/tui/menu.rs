@@ -8,10 +8,7 @@ use super::event::{Code, Input, Key};
 use super::keyboard::Keyboard;
 use super::terminal::{self, Guard, Inputs, RealScreen, Screen};
 use super::theme::Theme;
-use super::{TuiError, completion, text, view};
-
-/// Most characters of a typed line.
-const LONGEST: usize = 1000;
+use super::{TuiError, completion, line, text, view};
 
 /// A choice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,13 +93,7 @@ impl Menu {
             (Code::Char('s'), _) if key.ctrl => self.taken = !self.taken,
             (Code::Tab, Some(line)) => return Pressed::Complete(line.clone()),
             (Code::Esc, Some(_)) => self.line = None,
-            (Code::Backspace, Some(line)) => drop(line.pop()),
-            (Code::Char('u'), Some(line)) if key.ctrl => line.clear(),
-            (Code::Char(c), Some(line))
-                if key.types() && !crate::untrusted::is_invisible(c) && line.chars().count() < LONGEST =>
-            {
-                line.push(c);
-            }
+            (_, Some(line)) => drop(line::typed(line, key)),
             (Code::Esc | Code::Char('q'), None) => return Pressed::Left,
             (Code::Up | Code::Char('k'), None) => self.cursor = self.cursor.saturating_sub(1),
             (Code::Down | Code::Char('j'), None) => self.cursor = (self.cursor + 1).min(last),
@@ -126,7 +117,7 @@ impl Menu {
 
     fn paste(&mut self, pasted: &str) {
         if let Some(line) = &mut self.line {
-            line.push_str(&text::one_line(pasted.lines().next().unwrap_or_default()));
+            line::paste(line, pasted);
         }
     }
 }

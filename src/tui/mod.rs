@@ -39,6 +39,7 @@ mod keyboard;
 pub(crate) mod keymap;
 mod layout;
 mod legend;
+mod line;
 pub(crate) mod live;
 mod menu;
 pub(crate) mod remembered;

@@ -82,6 +82,8 @@ pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
         answer::paste(state, text);
     } else if state.context() == Context::Wish {
         wish::paste(state, text);
+    } else if state.context() == Context::Search {
+        find::paste(state, text);
     } else if state.context() == Context::Picker {
         return picker::paste(state, text);
     } else if state.context() == Context::Palette {

@@ -6,13 +6,9 @@ use std::cmp::Reverse;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32String};
 
-use crate::tui::event::{Code, Key};
+use crate::tui::event::Key;
 use crate::tui::keymap::Action;
-use crate::tui::text::one_line;
-use crate::untrusted::is_invisible;
-
-/// Most characters of a query.
-const LONGEST_QUERY: usize = 200;
+use crate::tui::line;
 
 /// Something to choose.
 pub trait Choice {
@@ -150,27 +146,16 @@ impl<T: Choice> Choices<T> {
     /// A key that means nothing else: a character of the query, or one less.
     pub fn typed(&mut self, pressed: Key) {
         let mut query = self.query.clone();
-        match pressed.code {
-            Code::Char('u') if pressed.ctrl => query.clear(),
-            Code::Char('w') if pressed.ctrl => {
-                let kept = query.trim_end();
-                query.truncate(kept.rfind(char::is_whitespace).map_or(0, |at| at + 1));
-            }
-            Code::Backspace => drop(query.pop()),
-            Code::Char(c) if pressed.types() && !is_invisible(c) && query.chars().count() < LONGEST_QUERY => {
-                query.push(c);
-            }
-            _ => return,
-        }
-        if query != self.query {
+        if line::typed(&mut query, pressed) {
             self.search(query);
         }
     }
 
     /// Pasted text goes into the query: its first line.
     pub fn paste(&mut self, text: &str) {
-        let line = one_line(text.lines().next().unwrap_or_default());
-        self.search(self.query.chars().chain(line.chars()).take(LONGEST_QUERY).collect());
+        let mut query = self.query.clone();
+        line::paste(&mut query, text);
+        self.search(query);
     }
 }
 

@@ -8,6 +8,7 @@ use super::state::State;
 use crate::job::label;
 use crate::trial::Status;
 use crate::tui::event::{Code, Key};
+use crate::tui::line;
 use crate::tui::text::{self, DisplayRow};
 
 /// Verdicts that are shown.
@@ -115,14 +116,18 @@ pub struct Search {
     pub typing: bool,
 }
 
-/// Takes a key in while the text is typed.
+/// Takes a key in while the text is typed. Backspace in an empty one ends the search.
 pub fn typed(state: &mut State, key: Key) {
     let Some(search) = state.search.as_mut() else { return };
-    match key.code {
-        Code::Char(c) if !key.ctrl && !key.alt => search.text.push(c),
-        Code::Char('u') if key.ctrl => search.text.clear(),
-        Code::Backspace if search.text.pop().is_none() => state.search = None,
-        _ => {}
+    if !line::typed(&mut search.text, key) && key.code == Code::Backspace {
+        state.search = None;
+    }
+}
+
+/// Pasted text is searched for: its first line.
+pub fn paste(state: &mut State, text: &str) {
+    if let Some(search) = &mut state.search {
+        line::paste(&mut search.text, text);
     }
 }
 
@@ -160,20 +165,31 @@ fn has(run: &Run, candidate: usize, search: &str) -> bool {
     run.candidates.get(candidate).is_some_and(|candidate| candidate.shown.lines().any(has))
 }
 
-/// The places of a search text in a line. Lower case finds both cases in lines of ASCII.
+/// The places of a search text in a line. Lower case finds both cases.
 pub fn matches<'a>(line: &'a str, search: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
-    let folds = !search.chars().any(char::is_uppercase) && line.is_ascii() && search.is_ascii();
-    let (line, search) = if folds {
-        (line.to_ascii_lowercase(), search.to_ascii_lowercase())
-    } else {
-        (line.to_owned(), search.to_owned())
+    let folds = !search.chars().any(char::is_uppercase);
+    let is_same = move |found: char, wanted: char| found == wanted || folds && lower(found) == wanted;
+    let end_at = move |at: usize| {
+        let mut rest = line[at..].char_indices();
+        let is_here = search.chars().all(|wanted| rest.next().is_some_and(|(_, found)| is_same(found, wanted)));
+        is_here.then(|| at + rest.offset())
     };
-    let found: Vec<_> = if search.is_empty() {
-        Vec::new()
-    } else {
-        line.match_indices(&search).map(|(at, found)| at..at + found.len()).collect()
-    };
-    found.into_iter()
+    let mut behind = 0;
+    let starts = line.char_indices().map(|(at, _)| at).filter(|_| !search.is_empty());
+    starts.filter_map(move |at| {
+        let end = end_at(at).filter(|_| at >= behind)?;
+        behind = end;
+        Some(at..end)
+    })
+}
+
+/// The lower case of a character, where it is one character.
+fn lower(c: char) -> char {
+    let mut lower = c.to_lowercase();
+    match (lower.next(), lower.next()) {
+        (Some(one), None) => one,
+        _ => c,
+    }
 }
 
 /// A place of the searched text in a pane that is not scrolled.
@@ -344,7 +360,8 @@ fn show(state: &mut State, view: View) {
 mod tests {
     use super::super::calls::tests::said;
     use super::super::fixture::Session;
-    use super::Seen;
+    use super::super::msg::Msg;
+    use super::{Seen, matches};
     use crate::job::{Job, TestsChoice};
 
     /// Candidates with these bodies; `keys` are pressed, and then a text is searched.
@@ -376,6 +393,24 @@ mod tests {
         let Seen { places, view } = Seen::of_focused(&session.state).unwrap();
         let rows = places.iter().filter(|place| view.shows(place)).map(|place| place.row).collect();
         (session.run().focus, rows)
+    }
+
+    #[test]
+    fn lower_case_finds_both_cases_in_any_script() {
+        let places = |line, search| matches(line, search).collect::<Vec<_>>();
+        assert_eq!(places("Value = value  # für", "value"), [0..5, 8..13]);
+        assert_eq!(places("Value = value  # für", "Value"), [0..5]);
+        assert_eq!(places("ÄÄä", "ä"), [0..2, 2..4, 4..6]);
+        assert_eq!(places("aaa", "aa"), [0..2]);
+        assert!(places("aaa", "").is_empty());
+    }
+
+    #[test]
+    fn pasted_text_is_searched_for() {
+        let mut session = searched(&long(&[10]), &[]);
+        session.key("/");
+        session.send(Msg::Paste("step(3)\nmore".to_owned()));
+        assert_eq!(session.state.search.as_ref().unwrap().text, "step(3)");
     }
 
     #[test]
