@@ -42,15 +42,10 @@ fn stream(kind: Kind) -> Kind {
 
 /// A kind with asynchronous functions in the place of others.
 fn asynchronous(kind: Kind) -> Kind {
-    let inside = |kind: Box<Kind>| Box::new(asynchronous(*kind));
     match kind {
         kind @ (Kind::Function | Kind::Gives(_)) => function(kind),
-        Kind::List(kind) => Kind::List(inside(kind)),
-        Kind::Row(kind) => Kind::Row(inside(kind)),
-        Kind::Maybe(kind) => Kind::Maybe(inside(kind)),
-        Kind::Dict(key, value) => Kind::Dict(key, inside(value)),
         Kind::Told(_, kind) if matches!(*kind, Kind::Function | Kind::Gives(_)) => function(*kind),
-        kind => kind,
+        kind => kind.with_inside(&asynchronous),
     }
 }
 

@@ -98,15 +98,10 @@ pub fn with_files(head: &str, function: &str, parameter: Parameter, uses: &Uses)
 
 /// The kind with files in the place of paths, and of texts if these name a file.
 fn placed(kind: Kind, is_path: bool, made: &dyn Fn() -> Vec<Value>) -> Kind {
-    let within = |kind: Box<Kind>| Box::new(placed(*kind, is_path, made));
     match kind {
         Kind::Path(all) if all.is_empty() => Kind::Path(made()),
         Kind::Text if is_path => Kind::Path(made()),
-        Kind::Maybe(kind) => Kind::Maybe(within(kind)),
-        Kind::From(callee, kind) => Kind::From(callee, within(kind)),
-        Kind::Either(one, other) => Kind::Either(within(one), within(other)),
-        Kind::Told(all, kind) => Kind::Told(all, within(kind)),
-        kind => kind,
+        kind => kind.with_inside(&|kind| placed(kind, is_path, made)),
     }
 }
 
@@ -171,6 +166,8 @@ mod tests {
             all[0].starts_with("Path(a_file(\"one.txt\", \"the quick") && all[3] == "Path(\"a/b.tar.gz\")",
             "{all:?}"
         );
+        let all = values("", "paths", Kind::List(Box::new(Kind::Path(Vec::new()))));
+        assert!(all.iter().any(|list| list.contains("a_file(")), "{all:?}");
         assert!(values("", "src_dir", Kind::Text)[0].starts_with("a_folder(\"one\", {\"a.txt\": "));
     }
 

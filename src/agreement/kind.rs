@@ -208,6 +208,23 @@ impl Kind {
         }
     }
 
+    /// The kind with changed kinds inside of it: of elements, of values, of what may be there.
+    pub fn with_inside(self, change: &dyn Fn(Kind) -> Kind) -> Self {
+        let within = |kind: Box<Kind>| Box::new(change(*kind));
+        match self {
+            Kind::List(kind) => Kind::List(within(kind)),
+            Kind::Row(kind) => Kind::Row(within(kind)),
+            Kind::Set(kind) => Kind::Set(within(kind)),
+            Kind::Maybe(kind) => Kind::Maybe(within(kind)),
+            Kind::Link(kind) => Kind::Link(within(kind)),
+            Kind::Dict(key, value) => Kind::Dict(key, within(value)),
+            Kind::Either(one, other) => Kind::Either(within(one), within(other)),
+            Kind::Told(all, kind) => Kind::Told(all, within(kind)),
+            Kind::From(callee, kind) => Kind::From(callee, within(kind)),
+            kind => kind,
+        }
+    }
+
     /// The kind of a value.
     pub fn of(value: &Value) -> Self {
         let all = |values: &[Value]| Box::new(values.iter().map(Self::of).fold(Self::Unknown, Self::or));

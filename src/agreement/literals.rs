@@ -198,7 +198,7 @@ impl Literals {
 
     /// The kind with values made of the literals, and of the fields that are read from a name.
     fn kind(&self, kind: Kind, own: Option<(&str, &[String])>, is_guessed: bool) -> Kind {
-        let within = |kind: Box<Kind>| Box::new(self.kind(*kind, None, false));
+        let within = |kind: Kind| self.kind(kind, None, false);
         match (kind, own) {
             (Kind::Dict(key, value), own) if matches!(*key, Kind::Text | Kind::Unknown) => {
                 let fields = own.map(|(name, fields)| self.object(name, fields)).or_else(|| self.of_others(""));
@@ -212,13 +212,8 @@ impl Literals {
             (kind, Some((name, own))) if is_guessed => Kind::Either(Box::new(self.object(name, own)), Box::new(kind)),
             (Kind::List(each), None) if (is_guessed || *each == Kind::Unknown) && self.of_others("").is_some() => {
                 let fields = self.of_others("").unwrap_or_default();
-                Kind::Either(Box::new(Kind::List(Box::new(fields))), Box::new(Kind::List(within(each))))
+                Kind::Either(Box::new(Kind::List(Box::new(fields))), Box::new(Kind::List(Box::new(within(*each)))))
             }
-            (Kind::List(each), _) => Kind::List(within(each)),
-            (Kind::Maybe(kind), _) => Kind::Maybe(within(kind)),
-            (Kind::Link(kind), _) => Kind::Link(within(kind)),
-            (Kind::From(callee, kind), _) => Kind::From(callee, within(kind)),
-            (Kind::Either(one, other), None) => Kind::Either(within(one), within(other)),
             (Kind::New(callee, all), _) => {
                 Kind::New(callee, all.into_iter().map(|parameter| self.told(parameter, false)).collect())
             }
@@ -226,7 +221,9 @@ impl Literals {
             (kind @ (Kind::Int | Kind::Float | Kind::Unknown), _) => {
                 kind.told(self.made_numbers().into_iter().map(Value::Int).collect())
             }
-            (kind, _) => kind,
+            // It has values already.
+            (kind @ Kind::Told(..), _) => kind,
+            (kind, _) => kind.with_inside(&within),
         }
     }
 

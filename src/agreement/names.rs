@@ -197,30 +197,22 @@ pub fn with_forms(head: &str, function: &str, parameter: Parameter, is_open: boo
 
 /// The kind with such texts in the fields of objects.
 fn of_fields(kind: Kind) -> Kind {
-    let within = |kind: Box<Kind>| Box::new(of_fields(*kind));
     let all = |fields: Vec<Parameter>| fields.into_iter().map(|field| with_forms("", "", field, false)).collect();
     match kind {
         Kind::Fields(fields) => Kind::Fields(all(fields)),
         Kind::New(callee, taken) => Kind::New(callee, all(taken)),
-        Kind::List(kind) => Kind::List(within(kind)),
-        Kind::Maybe(kind) => Kind::Maybe(within(kind)),
-        Kind::Either(one, other) => Kind::Either(within(one), within(other)),
-        kind => kind,
+        kind => kind.with_inside(&of_fields),
     }
 }
 
 fn placed(kind: Kind, texts: &[&str], is_open: bool) -> Kind {
     let values = || texts.iter().map(|&text| Value::Text(text.to_owned())).collect();
-    let within = |kind: Box<Kind>| Box::new(placed(*kind, texts, is_open));
     match kind {
         Kind::Told(all, kind) if *kind == Kind::Text => Kind::Told(all, kind).told(values()),
         Kind::Text => kind.told(values()),
         Kind::Int | Kind::Unknown if is_open => Kind::Text.told(values()),
         Kind::Told(_, kind) if is_open && *kind == Kind::Int => Kind::Text.told(values()),
-        Kind::List(kind) => Kind::List(within(kind)),
-        Kind::Maybe(kind) => Kind::Maybe(within(kind)),
-        Kind::Either(one, other) => Kind::Either(within(one), within(other)),
-        kind => kind,
+        kind => kind.with_inside(&|kind| placed(kind, texts, is_open)),
     }
 }
 

@@ -44,19 +44,16 @@ impl Nesting {
         let is_int =
             |kind: &Kind| matches!(kind, Kind::Int) || matches!(kind, Kind::Told(_, kind) if **kind == Kind::Int);
         let is_open = |inside: &Kind| *inside == Kind::Unknown || is_guessed && is_int(inside);
-        let within = |kind: Box<Kind>| Box::new(self.nested(*kind, is_guessed));
         match kind {
             Kind::Dict(key, inside) if self >= Self::Dicts && is_open(&inside) => {
                 levels(&|of| Kind::Dict(key.clone(), of))
             }
             Kind::List(inside) if self >= Self::DictsAndLists && is_open(&inside) => levels(&Kind::List),
-            Kind::Either(one, other) if self > Self::None => Kind::Either(within(one), within(other)),
-            Kind::Maybe(kind) => Kind::Maybe(within(kind)),
             Kind::Int | Kind::Unknown if self == Self::All && is_guessed => {
                 let dict = levels(&|of| Kind::Dict(Box::new(Kind::Text), of));
                 Kind::Either(Box::new(dict), Box::new(Kind::Either(Box::new(levels(&Kind::List)), Box::new(kind))))
             }
-            kind => kind,
+            kind => kind.with_inside(&|kind| self.nested(kind, is_guessed)),
         }
     }
 }

@@ -106,18 +106,13 @@ fn numbers(text: &str) -> Vec<u64> {
 
 /// The kind with rising pairs in the place of pairs of numbers.
 pub fn rising(kind: Kind) -> Kind {
-    let within = |kind: Box<Kind>| Box::new(rising(*kind));
     let is_number = |kind: &Kind| matches!(kind, Kind::Int | Kind::Float | Kind::Unknown);
     match kind {
         Kind::Tuple(all) if all.len() == 2 && all.iter().all(is_number) => {
             Kind::Pair(Pair { is_list: false, is_rising: true })
         }
         Kind::Pair(pair) => Kind::Pair(Pair { is_rising: true, ..pair }),
-        Kind::List(kind) => Kind::List(within(kind)),
-        Kind::Maybe(kind) => Kind::Maybe(within(kind)),
-        Kind::Told(all, kind) => Kind::Told(all, within(kind)),
-        Kind::Either(one, other) => Kind::Either(within(one), within(other)),
-        kind => kind,
+        kind => kind.with_inside(&rising),
     }
 }
 

@@ -8,7 +8,7 @@ use super::event::{Code, Input, Key};
 use super::keyboard::Keyboard;
 use super::terminal::{self, Guard, Inputs, RealScreen, Screen};
 use super::theme::Theme;
-use super::{TuiError, completion, line, text, view};
+use super::{TuiError, completion, line, view};
 
 /// A choice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,11 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::build_cache::{BuildCache, package_name, versions};
+use super::build_cache::{BuildCache, versions};
 use super::cache_folder::About;
 use super::guards::{GUARD, Guards};
 use super::kind::{Kind, kinds, module};
 use super::lone;
+use super::manifest::{Manifest, crate_of};
 use super::settings::Settings;
 use crate::files;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
@@ -93,11 +94,7 @@ pub fn without_guards(output: &str) -> String {
 /// Returns true if the manifest of a crate says that a test program has no harness of cargo's.
 fn has_own_harness(root: &Path, kind: &Kind) -> bool {
     let Kind::Test(name) = kind else { return false };
-    let manifest: toml::Table =
-        fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default().parse().unwrap_or_default();
-    let tests = manifest.get("test").and_then(toml::Value::as_array).into_iter().flatten();
-    let mut own = tests.filter(|test| test.get("name").and_then(toml::Value::as_str) == Some(name));
-    own.any(|test| test.get("harness").and_then(toml::Value::as_bool) == Some(false))
+    Manifest::at(root).is_some_and(|manifest| manifest.has_own_harness(name))
 }
 
 impl Bench<'_> {
@@ -133,16 +130,14 @@ impl Bench<'_> {
     /// The name of the package of the tests, if it is not that of the function.
     fn other_package(&self) -> Option<String> {
         let project = self.project;
-        let mut above = self.tests_file.ancestors().skip(1);
-        let own = above.find(|folder| project.root.join(folder).join("Cargo.toml").is_file())?;
-        let manifest = fs::read_to_string(project.root.join(own).join("Cargo.toml")).ok()?;
-        package_name(&manifest).filter(|_| own != project.package)
+        let own = crate_of(&project.root, self.tests_file).filter(|own| *own != project.package)?;
+        Some(Manifest::at(&project.root.join(own))?.package()?.to_owned())
     }
 
     /// Refuses a crate that is a macro.
     fn refuse_macros(&self) -> Result<(), TrialError> {
-        let manifest = self.project.root.join(&self.project.package).join("Cargo.toml");
-        if !is_macro_crate(&fs::read_to_string(manifest).unwrap_or_default()) {
+        let manifest = Manifest::at(&self.project.root.join(&self.project.package));
+        if !manifest.is_some_and(|manifest| manifest.is_macro()) {
             return Ok(());
         }
         Err(TrialError::Tests(format!(
@@ -182,7 +177,6 @@ impl Bench<'_> {
     pub fn features_needed(&self) -> (Vec<String>, Vec<String>) {
         let (package, file) = (&self.project.package, &self.project.file);
         let read = |path: &Path| self.original(path).unwrap_or_default();
-        let manifest: toml::Table = read(&package.join("Cargo.toml")).parse().unwrap_or_default();
         // The modules above it, and the files that may declare them.
         let source = package.join("src");
         let inside = file.strip_prefix(&source).unwrap_or(file).with_extension("");
@@ -191,8 +185,7 @@ impl Bench<'_> {
         let above = above.flat_map(|path| [source.join(path).with_extension("rs"), source.join(path).join("mod.rs")]);
         let others = [source.join("lib.rs"), source.join("main.rs")].into_iter().chain(above);
         let others: Vec<String> = others.map(|path| read(&path)).collect();
-        let table = manifest.get("features").and_then(toml::Value::as_table);
-        let all: Vec<String> = table.into_iter().flat_map(|table| table.keys().cloned()).collect();
+        let all = Manifest::parse(&read(&package.join("Cargo.toml"))).unwrap_or_default().features();
         (features(all.clone(), [&read(self.tests_file), &read(file)], &others, &modules), all)
     }
 
@@ -451,13 +444,6 @@ pub fn declaring(root: &Path, name: &str) -> Vec<String> {
     stems
 }
 
-/// Returns true if a manifest declares its library as a procedural macro.
-fn is_macro_crate(manifest: &str) -> bool {
-    let manifest: toml::Table = manifest.parse().unwrap_or_default();
-    let library = manifest.get("lib").and_then(toml::Value::as_table);
-    library.is_some_and(|lib| ["proc-macro", "proc_macro"].iter().any(|key| lib.get(*key) == Some(&true.into())))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -481,11 +467,5 @@ mod tests {
                 .to_owned();
         let none = String::new();
         assert_eq!(features(known, [&tests, &own], &[library, none], &["inside", "words"]), ["a", "c", "d"]);
-    }
-
-    #[test]
-    fn macro_crates_are_known_by_their_manifest() {
-        assert!(is_macro_crate("[lib]\n  proc_macro = true # yes\n") && is_macro_crate("[lib]\nproc-macro=true"));
-        assert!(!is_macro_crate("# proc-macro = true\n[dependencies]\nproc-macro2 = \"1\"\n"));
     }
 }

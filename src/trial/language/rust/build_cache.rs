@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::baseline::Baseline;
 use super::cache_folder::{CacheFolder, Stamp, State};
+use super::manifest::Manifest;
 use crate::sandbox::Scratch;
 use crate::trial::language::row::{Base, Context, Copy, Project, Tool, TrialError, Verdict};
 use crate::trial::project::projects::Remembered;
@@ -65,7 +66,8 @@ impl BuildCache {
             .filter_map(|(path, stamp)| stamp.map(|(size, time)| (path.clone(), (size, since(time)))))
             .collect();
         let manifests = files.keys().filter(|path| path.ends_with("Cargo.toml"));
-        let packages = manifests.filter_map(|path| package_name(&base.read(path).ok()?)).collect();
+        let packages =
+            manifests.filter_map(|path| Some(Manifest::parse(&base.read(path).ok()?)?.package()?.to_owned())).collect();
         Self { base, folder, files, packages, known: Mutex::default(), whole: Remembered::default() }
     }
 
@@ -141,10 +143,4 @@ impl BuildCache {
 pub fn versions(copy: &Copy, project: &Project) -> Option<PathBuf> {
     let mut paths = project.package.ancestors().map(|folder| folder.join("Cargo.lock"));
     paths.find(|path| copy.path().join(path).is_file())
-}
-
-/// The name of the package in a manifest.
-pub fn package_name(manifest: &str) -> Option<String> {
-    let manifest: toml::Table = manifest.parse().ok()?;
-    Some(manifest.get("package")?.get("name")?.as_str()?.to_owned())
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use super::bench::Bench;
 use super::edit::apply;
 use super::libtest::{listed, panic_message};
+use super::manifest::Manifest;
 use super::probe;
 use crate::code::{Place, Target, blanked};
 use crate::hash;
@@ -264,9 +265,8 @@ fn lines(text: &str, part: &Range<usize>) -> Range<usize> {
 /// Returns true if a file is part of its package's library, by its path.
 fn is_in_library(project: &Project) -> bool {
     let package = project.root.join(&project.package);
-    let manifest = std::fs::read_to_string(package.join("Cargo.toml")).unwrap_or_default();
-    let manifest: toml::Table = manifest.parse().unwrap_or_default();
-    let path = manifest.get("lib").and_then(|lib| lib.get("path")?.as_str()).unwrap_or("src/lib.rs");
+    let manifest = Manifest::at(&package).unwrap_or_default();
+    let path = manifest.library();
     let Ok(file) = project.file.strip_prefix(&project.package) else { return false };
     let folder = Path::new(path).parent().unwrap_or(Path::new(""));
     let is_elsewhere = ["src/main.rs", "build.rs", "src/bin", "tests", "examples", "benches"];

@@ -11,6 +11,7 @@ use super::cache_folder::LEVELS;
 use super::edit::apply;
 use super::examples;
 use super::kind::{Kind, kinds};
+use super::manifest::Manifest;
 use super::probe;
 use crate::code::blanked;
 use crate::hash;
@@ -57,11 +58,11 @@ fn has_level(text: &str) -> bool {
 
 /// Returns true if the manifest of the package, or that of its workspace, makes an error of a lint.
 fn of_manifest(bench: &Bench) -> bool {
-    let read = |folder: &Path| bench.base.read(&folder.join("Cargo.toml")).ok()?.parse::<toml::Table>().ok();
+    let read = |folder: &Path| Manifest::parse(&bench.base.read(&folder.join("Cargo.toml")).ok()?);
     let package = &bench.project.package;
-    let Some(lints) = read(package).and_then(|mut manifest| manifest.remove("lints")) else { return false };
+    let Some(lints) = read(package).and_then(|manifest| manifest.lints().cloned()) else { return false };
     let is_shared = lints.get("workspace").and_then(toml::Value::as_bool) == Some(true);
-    let shared = || package.ancestors().find_map(|folder| read(folder)?.get("workspace")?.get("lints").cloned());
+    let shared = || package.ancestors().find_map(|folder| read(folder)?.shared_lints().cloned());
     let lints = if is_shared { shared() } else { Some(lints) };
     // Levels for other tools do not stop a build.
     let levels = lints.and_then(|lints| lints.get("rust").cloned()).map(|lints| lints.to_string());

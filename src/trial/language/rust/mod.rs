@@ -31,6 +31,7 @@ mod kind;
 mod libtest;
 mod lints;
 mod lone;
+mod manifest;
 mod probe;
 mod project;
 mod settings;
