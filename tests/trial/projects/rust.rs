@@ -649,6 +649,26 @@ fn further_tests_of_a_program_confirm_a_pass() {
     );
 }
 
+/// A program that does not compile may hold the file that another one does not.
+#[test]
+fn the_program_of_a_file_that_does_not_compile_is_the_reason() {
+    let own = format!(
+        "{LIBRARY}\n#[cfg(test)]\nmod tests {{\n    #[test]\n    fn own() {{\n        assert_eq!(super::f(3), 6);\n    }}\n}}\n"
+    );
+    let files = [
+        ("src/lib.rs", ""),
+        ("src/doubling.rs", &own),
+        ("src/main.rs", "mod doubling;\nfn main() {\n    unknown();\n}\n"),
+    ];
+    let Some(it) = Crate::new(&files, "src/doubling.rs", "src/doubling.rs") else { return };
+    let stub = Some(own.clone());
+    let trial =
+        trial(Language::Rust, &own.replace("todo!()", "2 * x"), it.folder.tests("src/doubling.rs", "src/doubling.rs"));
+    let verdict = it.folder.judge(&it.runner, &Trial { stub, ..trial });
+    assert_eq!(verdict.status, Status::NotRun, "{}", verdict.message);
+    assert!(verdict.message.contains("cannot find function `unknown`"), "{}", verdict.message);
+}
+
 /// Lint levels of the crate hold for a candidate, and not for what its tests need in the files.
 #[test]
 fn a_candidate_that_the_lint_levels_of_its_crate_refuse_is_an_error() {

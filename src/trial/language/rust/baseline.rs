@@ -104,6 +104,8 @@ pub fn known(
     let noted = |empty| probe::noted(&program, function?, except, empty);
     let versions = [(noted(true), true), (noted(false), true), (Some(Vec::new()), false)];
     let mut known = bench.cache.known.lock().unwrap_or_else(PoisonError::into_inner);
+    // Programs that do not hold the file in any version. Others may not compile.
+    let mut absent: Vec<&Kind> = Vec::new();
     for (edits, has_notes) in versions {
         let Some(edits): Option<Vec<Edit>> = edits else { continue };
         let laid = apply(&program, &edits);
@@ -117,7 +119,6 @@ pub fn known(
             known.insert(key, Arc::clone(&found));
             return Ok(Ok(found));
         }
-        let mut absent = 0;
         let mut keep = |found: Baseline| {
             let found = Arc::new(found);
             if found.hit.is_none() {
@@ -134,12 +135,13 @@ pub fn known(
             let Ok(built) = build(bench, kind, (&program, text), &version)? else { continue };
             match find(bench, kind, &built, function)? {
                 Found::Baseline(found) => return Ok(found.map(keep)),
-                Found::Absent => absent += 1,
+                Found::Absent if !absent.contains(&kind) => absent.push(kind),
+                Found::Absent => {}
                 Found::Nothing => {}
             }
         }
         // Other versions would not hold them either.
-        if let Some(kind) = kinds.first().filter(|_| absent == kinds.len()) {
+        if let Some(kind) = kinds.first().filter(|_| absent.len() == kinds.len()) {
             return Ok(Ok(keep(none(kind))));
         }
     }
@@ -147,7 +149,9 @@ pub fn known(
         return Ok(Err(cancelled()));
     }
     // Nothing is known, so the tests are read from the text.
-    let Some(kind) = kinds.first() else { return Ok(Err(Verdict::not_run("no tests found"))) };
+    let Some(kind) = kinds.iter().find(|kind| !absent.contains(kind)) else {
+        return Ok(Err(Verdict::not_run("no tests found")));
+    };
     Ok(Ok(Arc::new(of_text(bench, kind, text))))
 }
 
