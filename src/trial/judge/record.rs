@@ -34,6 +34,9 @@ pub struct Names {
     /// True if something keeps the process from ending by itself, as far as the driver looks for that.
     #[serde(default)]
     pub held: bool,
+    /// The error behind the tests by which their runner fails though they passed; empty without one.
+    #[serde(default)]
+    pub behind: String,
     /// Parts of the language and of libraries that were replaced.
     #[serde(default)]
     pub changed: Vec<String>,

@@ -15,7 +15,7 @@ use crate::language::Language;
 use crate::sandbox::{Ended, Limits, Run, without_folders};
 use crate::trial::decide::{limit, raised_by, unended};
 use crate::trial::error::TrialError;
-use crate::trial::evidence::{Evidence, Noticed, Outcome, Report, Reporter, TestEnd};
+use crate::trial::evidence::{Evidence, Failure, Noticed, Outcome, Report, Reporter, TestEnd};
 use crate::trial::judge::record::{Names, named, running};
 
 /// Time limit factor for a baseline. The candidate then gets three times the baseline's time.
@@ -128,7 +128,7 @@ fn told(run: &Run, nonce: &str, copy: &Copy, project: &Project) -> Result<Names,
         (here, there) = (here + "/", String::new());
     }
     let of_tests = names.tests.iter_mut().flat_map(|test| [&mut test.name, &mut test.why]);
-    let all = of_tests.chain(names.reached.iter_mut().flatten()).chain([&mut names.complaint]);
+    let all = of_tests.chain(names.reached.iter_mut().flatten()).chain([&mut names.complaint, &mut names.behind]);
     for text in all {
         *text = without_folders(&text.replace(&here, &there));
     }
@@ -238,6 +238,12 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             }
             known = Arc::new(known.with_counted(&others));
         }
+        if let Ok(names) = &mut tried.names
+            && !names.behind.is_empty()
+            && self.comes_without(&names.behind, &known)?
+        {
+            names.behind.clear();
+        }
         Ok(Ok(self.told_of(tried, &known)))
     }
 
@@ -256,7 +262,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         let unfinished = self.unfinished(&tried, known);
         let (without, flaky) = (|name: &String| unfinished.iter().all(|(test, _)| test != name), known.left_out());
         let wanted = known.wanted.iter().filter(|name| without(name)).cloned().collect();
-        let flaky = flaky.into_iter().chain(unfinished.iter().map(|(test, _)| test.clone())).collect();
+        let flaky: Vec<String> = flaky.into_iter().chain(unfinished.iter().map(|(test, _)| test.clone())).collect();
         let Tried { copy, run, names, limits } = tried;
         let (missing, runner) =
             names.as_ref().map_or_else(|_| Default::default(), |names| (names.missing.clone(), names.runner.clone()));
@@ -264,6 +270,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             names.as_ref().ok().and_then(|names| names.changed.iter().find(|part| !known.changed.contains(part)));
         let changed = base.changed(project, &copy).or_else(|| replaced.cloned());
         let is_held = !known.is_held && names.as_ref().is_ok_and(|names| names.held);
+        let failure = behind(&names, &flaky).filter(|_| unfinished.is_empty());
         let (report, complaint) = match names {
             Ok(Names { tests, complaint, .. }) => {
                 (Report::Tests { by: Reporter::Runner, tests, is_whole: true }, complaint)
@@ -274,6 +281,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             complaint: Some(complaint).filter(|complaint| !complaint.is_empty()),
             missing: Some(missing).filter(|missing| !missing.is_empty()),
             runner,
+            failure,
             wanted,
             flaky,
             unfinished: unfinished.into_iter().next(),
@@ -428,6 +436,31 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         Ok(if unrelated.is_empty() { known } else { Arc::new(known.with_broken(&unrelated)) })
     }
 
+    /// Returns true if the same error comes behind the tests without the candidate, too: with the function that
+    /// has no body, or with one that lets tests go on as it returns a value.
+    fn comes_without(&self, behind: &str, known: &Baseline) -> Result<bool, TrialError> {
+        let Self { projects, project, programs, base, bounds, .. } = self;
+        let key = hash::of(format!("behind {behind} {} {project:?} {:?}", base.id, programs.without).as_bytes());
+        if let Some(answer) = projects.uncalled.get(key) {
+            return Ok(answer);
+        }
+        let limits = candidate_limits(bounds.limits, known.elapsed);
+        let mut answer = false;
+        for program in programs.without.into_iter().chain(programs.probes.map(|[_, other]| other)) {
+            let copy = self.copy(Some(program))?;
+            let request = RunRequest { only: &project.only, ends: Ends::LastTest, ends_itself: true };
+            let (run, nonce) = (self.once)(Of::Baseline(&copy), request, limits)?;
+            answer = told(&run, &nonce, &copy, project).is_ok_and(|names| names.behind == behind);
+            if answer {
+                break;
+            }
+        }
+        if !bounds.cancel.load(Ordering::Relaxed) {
+            projects.uncalled.put(key, answer);
+        }
+        Ok(answer)
+    }
+
     /// Returns true if tests fail as before when a call of the function ends the process, and when it returns
     /// an unexpected value.
     fn never_call(&self, programs: [&str; 2], tests: &[String], known: &Baseline) -> Result<bool, TrialError> {
@@ -458,6 +491,14 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
     }
 }
 
+/// The error behind the tests that a candidate fails by, where the tests that count passed.
+fn behind(names: &Result<Names, Report>, left_out: &[String]) -> Option<Failure> {
+    let names = names.as_ref().ok().filter(|names| !names.behind.is_empty() && names.complaint.is_empty())?;
+    let fails = |test: &TestEnd| test.outcome == Outcome::Failed && !left_out.contains(&test.name);
+    let said = || format!("the tests passed, but their run fails after them: {}", names.behind);
+    (!names.tests.iter().any(fails)).then(|| Failure::Said(said()))
+}
+
 /// A run of the tests on a candidate.
 struct Tried {
     copy: Copy,
@@ -471,8 +512,8 @@ impl Tried {
     /// without the candidate, too, is known by a run without it.
     fn passes(&self) -> bool {
         let is_well = |names: &Names| {
-            let is_silent = names.complaint.is_empty() && names.missing.is_empty() && names.changed.is_empty();
-            is_silent && !names.tests.is_empty()
+            let said = [&names.complaint, &names.missing, &names.behind];
+            said.iter().all(|text| text.is_empty()) && names.changed.is_empty() && !names.tests.is_empty()
         };
         let has_ended = |test: &TestEnd| matches!(test.outcome, Outcome::Passed | Outcome::Skipped);
         let names = self.names.as_ref().ok().filter(|_| self.run.ended == Ended::Exited(0));

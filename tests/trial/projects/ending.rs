@@ -1,6 +1,7 @@
 //! Code that keeps the process of the tests from ending by itself.
 
 use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,11 +64,7 @@ fn what_keeps_jest_and_mocha_from_their_end_is_a_mark() {
         ("jest", "test('f', () => { expect(f([2, 1])).toEqual([1, 2]); });\n"),
         ("mocha", "it('f', () => { require('assert').deepEqual(f([2, 1]), [1, 2]); });\n"),
     ] {
-        if !has(name, &["--version"], name) {
-            continue;
-        }
-        let path = std::env::var_os("PATH").unwrap();
-        let program = std::env::split_paths(&path).find_map(|folder| folder.join(name).canonicalize().ok()).unwrap();
+        let Some(program) = packages_of(name) else { continue };
         let exit = if name == "jest" { "--forceExit" } else { "--exit" };
         let own = "setInterval(() => {}, 1000);\n";
         for (script, own, is_marked) in [("", "", true), (exit, "", false), ("", own, false)] {
@@ -91,4 +88,58 @@ fn what_keeps_jest_and_mocha_from_their_end_is_a_mark() {
             assert_eq!((verdict.status, verdict.is_marked()), (Status::Passed, false), "{name}: {}", verdict.message);
         }
     }
+}
+
+#[test]
+fn an_error_behind_the_tests_fails_them_as_their_runner_does() {
+    let Some(runner) = node() else { return };
+    let late = [
+        ("Promise.reject(new Error('late'));", "Error: late"),
+        ("setTimeout(() => { throw new Error('late'); }, 50);", "Error: late"),
+        ("queueMicrotask(() => { throw new Error('late'); });", "Error: late"),
+        ("process.exitCode = 3;", "exit code 3"),
+    ];
+    let of_node = "const { test } = require('node:test');\nconst { f } = require('./f');\n\
+        test('f', () => require('node:assert').equal(f(3), 6));\n";
+    let of_jest = "const { f } = require('./f');\ntest('f', () => { expect(f(3)).toBe(6); });\n";
+    for (name, tests, late) in [("node", of_node, &late[..]), ("jest", of_jest, &late[1..2])] {
+        let Some(program) = packages_of(name) else { continue };
+        let script = if name == "node" { "node --test" } else { name };
+        let manifest = format!("{{\"name\":\"x\",\"scripts\":{{\"test\":\"{script}\"}}}}");
+        let code = |body: &str| format!("exports.f = f;\nfunction f(x) {{\n{body}\n}}\n");
+        let judge = |body: &str, own: &str| {
+            let tests = format!("{tests}{own}");
+            let files = [("package.json", &*manifest), ("f.js", &*code("")), ("f.test.js", &*tests)];
+            let place = Place::new(&files);
+            if let Some(packages) = program.ancestors().find(|folder| folder.ends_with("node_modules")) {
+                symlink(packages, place.path().join("node_modules")).unwrap();
+            }
+            let stub = Some(place.text("f.js"));
+            let trial = Trial { stub, ..trial(Language::JavaScript, &code(body), place.tests("f.js", "f.test.js")) };
+            let verdict = runner.run(&trial, &Arc::default()).unwrap();
+            (verdict.status, verdict.message)
+        };
+        for (late, error) in late {
+            let (status, message) = judge(&format!("  {late}\n  return 2 * x;"), "");
+            assert_eq!(status, Status::Failed, "{name}: {late}: {message}");
+            assert!(message.starts_with("the tests passed, but") && message.ends_with(error), "{name}: {message}");
+            let (status, message) = judge(&format!("  {late}\n  return x;"), "");
+            assert!(status == Status::Failed && message.starts_with("f: "), "{name}: {late}: {message}");
+        }
+        // The tests fail so themselves, whatever the function does.
+        let own = "setTimeout(() => { throw new Error('own'); }, 50);\n";
+        assert_eq!(judge("  return 2 * x;", own).0, Status::Passed, "{name}");
+        // Jest ends by the first of two errors.
+        if name == "node" {
+            let (status, message) = judge(&format!("  {}\n  return 2 * x;", late[1].0), own);
+            assert!(status == Status::Failed && message.contains("Error: late"), "{message}");
+        }
+    }
+}
+
+/// The program of a runner that is installed here.
+fn packages_of(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    has(name, &["--version"], name).then_some(())?;
+    std::env::split_paths(&path).find_map(|folder| folder.join(name).canonicalize().ok())
 }

@@ -181,7 +181,7 @@ pub fn run(
     };
     let once = |of: Of, asked: RunRequest, limits| {
         let (run, nonce) = match plan.row.runtime {
-            None => runs.once(of, asked.only, limits),
+            None => runs.once(of, asked, limits),
             Some(runtime) => runs.once_in(runtime, of, asked.only, limits),
         }?;
         Ok((run, nonce))
@@ -267,7 +267,8 @@ struct NodeRuns<'a> {
 
 impl NodeRuns<'_> {
     /// Runs the tests in a copy of the project.
-    fn once(&self, of: Of, only: &[String], limits: Limits) -> Result<(Run, String), TrialError> {
+    fn once(&self, of: Of, asked: RunRequest, limits: Limits) -> Result<(Run, String), TrialError> {
+        let RunRequest { only, ends_itself, .. } = asked;
         let Self { at, tool: node, plan, reporter, project, language } = *self;
         let copy = of.copy();
         // The titles of the tests to report; all if empty.
@@ -289,7 +290,7 @@ impl NodeRuns<'_> {
             arguments.push(format!("--import=file://{}", reporter.join("wait.mjs").display()));
             arguments.push(format!("--test-reporter={report}"));
             arguments.extend(self.by_title(of, only));
-            arguments.extend(self.exit(of).filter(|_| node.version >= (22, 0)));
+            arguments.extend(self.exit(of, ends_itself).filter(|_| node.version >= (22, 0)));
         }
         if plan.program.is_none() {
             let is_nodes = language == Language::TypeScript && !plan.reads_types(&project.root);
@@ -307,10 +308,10 @@ impl NodeRuns<'_> {
                 arguments
                     .extend([format!("--config={}", reporter.join(SETTINGS).display()), "--no-package".to_owned()]);
             }
+            let exit = self.exit(of, ends_itself);
             // Before the last argument, after which only tests files come.
             let at = arguments.len() - usize::from(plan.row.arguments.last() == Some(&"--runTestsByPath"));
-            arguments
-                .splice(at..at, plan.runner.clone().into_iter().chain(self.by_title(of, only)).chain(self.exit(of)));
+            arguments.splice(at..at, plan.runner.clone().into_iter().chain(self.by_title(of, only)).chain(exit));
         }
         if plan.program.is_none() && types::are_read_by_require(&plan.node) {
             arguments.push(reporter.join("entry.cjs").display().to_string());
@@ -338,9 +339,10 @@ impl NodeRuns<'_> {
         Ok((Run { record, output, ..run }, nonce))
     }
 
-    /// The option that has the runner end after the tests, in runs without the candidate.
-    fn exit(&self, of: Of) -> Option<String> {
-        self.plan.row.exit.filter(|_| !matches!(of, Of::Candidate(_))).map(str::to_owned)
+    /// The option that has the runner end after the tests, in runs without the candidate that need not end by
+    /// themselves.
+    fn exit(&self, of: Of, ends_itself: bool) -> Option<String> {
+        self.plan.row.exit.filter(|_| !matches!(of, Of::Candidate(_)) && !ends_itself).map(str::to_owned)
     }
 
     /// The option that has the runner skip all other tests.

@@ -87,7 +87,9 @@ if (report !== null && report.add !== undefined) {
           report.add(name, outcome, message === '' ? '' : said + at, error);
         }
       }
-      report.end();
+      // The runner of a file no longer catches errors.
+      process.on('uncaughtExceptionMonitor', (error) => report.fails(error));
+      report.end(report.leaves);
     }
 
     getLastError() {}

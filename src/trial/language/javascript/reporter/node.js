@@ -6,6 +6,8 @@ if (report !== null && report.add !== undefined) {
   const names = [];
   // Tests that were not run as a hook of their suite failed, which is told behind them.
   let cancelled = [];
+  // How the runner tells of an error that belongs to no test that still ran. It fails by that at its end.
+  const stray = /generated asynchronous activity after the test ended\. This activity created the error "([^]*)"/;
   let wake;
   const ready = new Promise((resolve) => (wake = resolve));
   let isTaken = false;
@@ -16,6 +18,10 @@ if (report !== null && report.add !== undefined) {
     for await (const { type, data } of source) {
       if (type === 'test:start') {
         names[data.nesting] = data.nesting > 0 ? `${names[data.nesting - 1]} > ${data.name}` : data.name;
+      }
+      if (type === 'test:diagnostic') {
+        const error = stray.exec(data.message);
+        if (error !== null) report.fails(error[1]);
       }
       if (type !== 'test:pass' && type !== 'test:fail') continue;
       const { error, type: kind } = data.details;
@@ -37,6 +43,7 @@ if (report !== null && report.add !== undefined) {
       else report.add(name, 'failed', why(), cause);
     }
     for (const [test, why] of cancelled) report.add(test, 'failed', why);
+    report.leaves(process.exitCode);
     report.finish();
   };
   test.before(() => {});

@@ -49,6 +49,9 @@ const report = (() => {
   let complaint = '';
   let changed = '';
   let raised = '';
+  // Errors behind the tests by which the runner fails though they passed.
+  let behind = '';
+  let hasFailed = false;
   // Only text goes into the record. Replaced functions can change a message, but not its structure.
   const quote = (text) => stringify('' + text);
   const short = (text) => {
@@ -77,6 +80,7 @@ const report = (() => {
   // `error` is what the test failed by.
   const add = (name, outcome, message = '', error = undefined) => {
     watch.look();
+    if (outcome === 'failed') hasFailed = true;
     if (!isAsked(name)) return;
     const count = (seen[name] = (seen[name] ?? 0) + 1);
     const why = message !== '' && messages++ < most ? short(message) : '';
@@ -104,14 +108,30 @@ const report = (() => {
   const close = (rest, held) => {
     writeSync(to, '{"nonce":"');
     writeSync(to, request, 10, 32);
-    writeSync(to, `${rest},"held":${held}}\n`);
+    writeSync(to, `${rest},"held":${held},"behind":${quote(behind)}}\n`);
     leave(0);
   };
   const finish = () => close(written(), false);
+  // Each error behind the tests, once.
+  const errors = { __proto__: null };
+  const fails = (why) => {
+    const said = '' + short(why) || 'an error';
+    if (errors[said] || behind.length > 1000) return;
+    errors[said] = true;
+    behind += behind === '' ? said : `; ${said}`;
+  };
+  // A test that failed explains an exit code.
+  const leaves = (code) => {
+    if (code && !hasFailed && behind === '') fails(`exit code ${code}`);
+  };
   // For runners that wait until nothing is left to do: as the process ends, or after a while with a word on that.
-  const end = () => {
+  // `heard` gets the exit code of a runner that fails by it.
+  const end = (heard = () => {}) => {
     const rest = written();
-    once('exit', () => close(rest, false));
+    once('exit', (code) => {
+      heard(code);
+      close(rest, false);
+    });
     setTimeout(() => close(rest, true), ending).unref();
   };
   // Names the test that does not end.
@@ -166,5 +186,5 @@ const report = (() => {
   Object.freeze(assert);
   Object.freeze(assert.strict);
   writeSync(to, 'started\n');
-  return { add, began, compared, complain, describe, end, finish, hide, spoil, tests };
+  return { add, began, compared, complain, describe, end, fails, finish, hide, leaves, spoil, tests };
 })();
