@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::typed::is_same;
 use super::vote::{Standing, Witness, tally};
-use crate::trial::{AROUND, Effect, Input, Observed};
+use crate::trial::{AROUND, Effect, Input, NOT_HERE, Observed};
 use crate::untrusted::clean_line;
 
 /// Inputs that a report shows.
@@ -209,6 +209,9 @@ impl Agreement {
         if !self.tells() {
             let is_broken = self.standings.iter().all(|standing| standing.is_broken);
             let all = || self.witnesses.iter().flat_map(|witness| &witness.observed);
+            if let Some(one) = all().find(|observed| observed.shown.starts_with(NOT_HERE)) {
+                return clean_line(&one.shown, 160);
+            }
             // Values of the wrong kind, names that are not there.
             let is_made = all().any(|observed| !matches!(observed.effect, Effect::Unknown | Effect::Unloaded));
             return match (is_broken, is_made) {
@@ -463,6 +466,14 @@ mod tests {
             let witness = Witness { members: vec![0], votes: 1, observed };
             assert_eq!(Agreement::of(vec![Input::default()].into(), vec![witness]).words(), words);
         }
+        let shown = format!("{NOT_HERE}Error: Cannot find package 'zod'");
+        let observed = vec![Observed { effect: Effect::Unknown, shown: shown.clone(), ..Observed::default() }];
+        let found = vec![Witness { members: vec![0], votes: 1, observed }];
+        let found = Agreement::of(vec![Input::default()].into(), found);
+        assert_eq!(
+            (found.words(), found.is_around_broken(), found.standing(0).unwrap().is_broken),
+            (shown, false, false)
+        );
         let shown = "a result that cannot be compared".to_owned();
         let observed = vec![Observed { effect: Effect::Unknown, shown, ..Observed::default() }];
         let witness = |member| Witness { members: vec![member], votes: 1, observed: observed.clone() };

@@ -59,7 +59,7 @@ pub use language::tests_below;
 use language::{Context, Packages, TrialLanguage};
 pub use observe::{
     AROUND, ASYNC_MAKER, CALLBACK_MAKER, COROUTINE_MAKER, EFFECTS, Earlier, Effect, FILE_MAKER, FOLDER_MAKER, Input,
-    Observed, STREAM_MAKER, STUB_MAKER,
+    NOT_HERE, Observed, STREAM_MAKER, STUB_MAKER,
 };
 pub use project::Project;
 use project::baseline_cache::CacheFile;

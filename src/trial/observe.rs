@@ -9,6 +9,7 @@ use super::error::TrialError;
 use super::language::{self, Context, TrialLanguage};
 use super::project::Project;
 use super::project::lone::{Lones, folder_of};
+use crate::language::Language;
 use crate::sandbox::{Ended, Limits, Run};
 use crate::untrusted::clean_line;
 
@@ -190,6 +191,12 @@ const STARTS: usize = 2;
 const INCOMPARABLE: &str = "a result that cannot be compared";
 /// Words before the error of a file that cannot be loaded with any body.
 pub const AROUND: &str = "the code around it fails with any body: ";
+/// Words before the error of a file that is well written and cannot be loaded here, with any body.
+pub const NOT_HERE: &str = "the file cannot be loaded here, with any body: ";
+/// Errors that say that the text of a file is at fault, and those among them that say that something around it
+/// is missing: a program that does more than remove types, and a module with what is imported.
+const OF_TEXT: &[&str] = &["SyntaxError", "IndentationError", "TabError"];
+const OF_SURROUNDINGS: &[&str] = &["strip-only mode", "does not provide an export named"];
 /// Columns of a result.
 const COLUMNS: usize = 200;
 
@@ -255,6 +262,14 @@ fn read(record: &[u8], most: usize) -> Vec<Observed> {
     }
 }
 
+/// Returns true if the error of a file that cannot be loaded says that its text has to be mended.
+fn is_of_text(error: &str, language: Language) -> bool {
+    // Node marks what its reader of types does not read; what it takes is TypeScript.
+    let is_read = language == Language::TypeScript && !error.contains(" x ");
+    let is_around = OF_SURROUNDINGS.iter().any(|words| error.contains(words));
+    OF_TEXT.iter().any(|name| error.starts_with(name)) && !is_read && !is_around
+}
+
 /// [`super::Runner::observe`].
 pub fn observe_trial(
     at: &Context,
@@ -282,8 +297,11 @@ pub fn observe_trial(
         let told = language.observe(at, &other, &project, &inputs[..1])?;
         let why = trial.in_own_lines(&why);
         if unloaded(&told).is_some_and(|told| other.in_own_lines(&told) == why) {
+            let is_of_text = is_of_text(&why, trial.language);
             for one in &mut all {
-                one.shown = format!("{AROUND}{why}");
+                one.shown = format!("{}{why}", if is_of_text { AROUND } else { NOT_HERE });
+                // It says nothing of the candidate.
+                one.effect = if is_of_text { Effect::Unloaded } else { Effect::Unknown };
             }
         }
     }
@@ -330,6 +348,24 @@ mod tests {
     fn a_message_keeps_what_stands_before_a_carriage_return() {
         let told = read(call(0, "x\\r4").as_bytes(), 1);
         assert_eq!(told[0].shown, "x\\r4");
+    }
+
+    #[test]
+    fn a_file_that_lacks_something_here_need_not_be_mended() {
+        use Language::{JavaScript, Python, TypeScript};
+        for (language, error, is_of_text) in [
+            (Python, "SyntaxError: '(' was never closed (f.py, line 3)", true),
+            (Python, "ModuleNotFoundError: No module named 'requests'", false),
+            (Python, "KeyError: 'DATABASE_URL'", false),
+            (JavaScript, "SyntaxError: Unexpected token '}'", true),
+            (JavaScript, "Error: Cannot find package 'zod' imported from /run/f.js", false),
+            (TypeScript, "SyntaxError:   x Expected ',', got '}' ,-[3:1]", true),
+            (TypeScript, "SyntaxError:   x TypeScript enum is not supported in strip-only mode ,-[3:1]", false),
+            (TypeScript, "SyntaxError: The requested module './a.ts' does not provide an export named 'A'", false),
+            (TypeScript, "SyntaxError: Invalid or unexpected token", false),
+        ] {
+            assert_eq!(super::is_of_text(error, language), is_of_text, "{error}");
+        }
     }
 
     #[test]
