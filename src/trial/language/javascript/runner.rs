@@ -14,6 +14,7 @@ use super::words;
 use crate::language::Language;
 use crate::trial::language::row::{Project, TrialError};
 use crate::trial::project::settings;
+use crate::untrusted::clean_line;
 
 /// A runner of tests.
 #[derive(Debug)]
@@ -197,6 +198,8 @@ pub struct Plan {
     pub environment: Vec<(String, String)>,
     /// A folder of packages outside of the project, linked into its top folder for the tests.
     pub packages: Option<PathBuf>,
+    /// A program of the project's own that its script runs beside the tests.
+    pub besides: Option<String>,
     /// Names that the tests use without importing them, and that are defined for them.
     pub given: Given,
 }
@@ -303,8 +306,9 @@ impl Plan {
             )));
         }
         let environment = script::environment(words);
-        let left_out = script::not_passed(words);
-        let mut plan = Self { row, program, folder, node, left_out, runner, settings, environment, packages, given };
+        let (left_out, besides) = (script::not_passed(words), script::besides(&manifests));
+        let mut plan =
+            Self { row, program, folder, node, left_out, runner, settings, environment, packages, besides, given };
         let is_typed = [tests_file, &project.file].iter().any(|f| Language::of_path(f) == Some(Language::TypeScript));
         if is_typed && matches!(row.name, "node" | "mocha" | SCRIPT) && !plan.reads_types(&project.root) {
             let installed =
@@ -316,6 +320,12 @@ impl Plan {
             plan.node.extend(loader.into_iter().flatten().map(|&option| option.to_owned()));
         }
         Ok(plan)
+    }
+
+    /// A sentence on a program of the project's own that its script runs beside the tests.
+    pub fn unheard(&self) -> Option<String> {
+        let command = clean_line(self.besides.as_deref()?, 60);
+        Some(format!("`npm test` runs `{command}`, too, which is not heard here: --test-command 'npm test' hears it"))
     }
 
     /// The option that has the runner skip other tests than these. The reporter decides which tests are

@@ -82,6 +82,35 @@ pub fn advice_to_build(said: &str, folder: &Path) -> Option<String> {
     Some(format!(" (the project may build its tests first, with npm run {script}: give --test-command 'npm test')"))
 }
 
+/// Parts of the names of files that make something, and of those with tests.
+const NO_CHECKS: &[&str] = &["build", "bundle", "clean", "compile", "copy", "gen", "install", "setup", "spec", "test"];
+
+/// The first command that `npm test` runs beside the tests which is a program of the project's own: a file, or
+/// text, that node is started with. Tools from elsewhere, such as compilers and linters, run in most projects.
+pub fn besides(manifests: &[&Value]) -> Option<String> {
+    let manifest = manifests.iter().find(|manifest| has_test(manifest))?;
+    let scripts = ["pretest", "test", "posttest"].map(|name| manifest["scripts"][name].as_str().unwrap_or_default());
+    let is_of_shells = |word: &String| ["&&", ";"].contains(&word.as_str());
+    scripts.into_iter().find_map(|script| {
+        let words = split(script).unwrap_or_default();
+        let found = words.split(is_of_shells).find(|command| checks(command))?;
+        Some(found.join(" "))
+    })
+}
+
+/// Returns true if a command has node run a program that is no test and that makes nothing, by its name.
+fn checks(command: &[String]) -> bool {
+    let Some((_, rest)) = command.split_first().filter(|(first, _)| *first == "node") else { return false };
+    match rest.first().map(String::as_str) {
+        Some("-e" | "--eval") => true,
+        Some(file) => {
+            let file = file.to_lowercase();
+            !file.starts_with('-') && !NO_CHECKS.iter().any(|part| file.contains(part))
+        }
+        None => false,
+    }
+}
+
 /// Beginnings of the names of scripts that run tests where none is called `test`.
 const OTHER_NAMES: &[&str] = &["test", "unit", "spec"];
 
@@ -273,6 +302,20 @@ mod tests {
         let hint = advice_to_build(said, folder.path()).unwrap();
         assert!(hint.contains("npm run build") && hint.contains("--test-command 'npm test'"), "{hint}");
         assert_eq!(advice_to_build("SyntaxError: no", folder.path()), None);
+    }
+
+    #[test]
+    fn programs_that_run_beside_the_tests_are_known() {
+        for (scripts, expected) in [
+            (r#"{"test":"node lint.cjs && node --test"}"#, Some("node lint.cjs")),
+            (r#"{"pretest":"node -e 'process.exit(1)'","test":"jest"}"#, Some("node -e process.exit(1)")),
+            (r#"{"test":"tsc && eslint . && cross-env A=1 c8 node --test"}"#, None),
+            (r#"{"pretest":"node scripts/build.js","test":"node test/a.js && node test/b.js"}"#, None),
+            (r#"{"check":"node lint.cjs","test":"node --import tsx --test"}"#, None),
+        ] {
+            let manifest: Value = serde_json::from_str(&format!("{{\"scripts\":{scripts}}}")).unwrap();
+            assert_eq!(besides(&[&manifest]).as_deref(), expected, "{scripts}");
+        }
     }
 
     #[test]
