@@ -1111,6 +1111,10 @@ fn an_import_whose_name_the_file_has_for_another_thing_stands_in_the_function() 
         let code = "export function f(n) {\n  const path = importedPath;\n  return path.parse(n).name;\n}\n";
         assert_eq!(program, format!("{wanted}\n{code}"));
     }
+    let said = format!("```js\n{answer}```\n").replace("export ", "");
+    let program = taken_as_said("const path = 'a';\n\nfunction f(n) {\n}\n", Language::JavaScript, "f", &said).0;
+    assert!(program.starts_with("import importedPath from 'node:path';\n"), "{program}");
+    assert!(program.contains("{\n  const path = importedPath;\n  return"), "{program}");
     let file = "const path = 'a';\n\nfunction f(n) {\n}\nmodule.exports = { f };\n";
     let answer = "const path = require('path');\n\nfunction f(n) {\n  return path.parse(n);\n}\n";
     let wanted = file.replace("{\n}", "{\n  const path = require('path');\n  return path.parse(n);\n}");

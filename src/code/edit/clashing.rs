@@ -43,7 +43,8 @@ struct Beside<'c> {
 }
 
 impl Around<'_> {
-    /// What the body at byte `at` of an answer needs in its function, as the file has another thing of its name.
+    /// Imports and helpers that the body at byte `at` of an answer needs, and whose names the file has for
+    /// other things.
     pub fn inside(&self, (head, body): (&str, &str), code: &str, at: usize) -> Inside {
         let mut inside = Inside::default();
         if matches!(self.language, Language::Rust | Language::Go) {
@@ -115,20 +116,20 @@ impl Around<'_> {
     /// Adds an import in the form that it has in a function. JavaScript imports at the top alone, so there it
     /// gets another name.
     fn add(&self, inside: &mut Inside, statement: &str) {
-        let is_module = self.known.lines().any(|line| line.starts_with("import ") || line.starts_with("export "));
         let statement = if self.language == Language::Python {
             statement.to_owned()
         } else {
             imports::in_style(statement, self.known)
         };
         let list = statement.strip_prefix("import ").and_then(|rest| rest.rsplit_once(" from "));
-        let Some((list, from)) = list.filter(|_| is_module && self.language != Language::Python) else {
+        let Some((list, from)) = list.filter(|_| self.language != Language::Python) else {
             inside.text += &[&statement, "\n"].concat();
             return;
         };
         let named = list.trim().strip_prefix('{').and_then(|list| list.strip_suffix('}'));
         let parts = named.unwrap_or(list).split(',').map(str::trim).filter(|part| !part.is_empty());
-        for part in parts {
+        // A list of both kinds is rare.
+        for part in parts.filter(|part| !part.contains(['{', '}']) && !part.starts_with("type ")) {
             let (of, name) = part.split_once(" as ").unwrap_or((part, part));
             let mut capital = name.chars();
             let capital = capital.next().map(|first| first.to_uppercase().chain(capital).collect::<String>());
