@@ -7,6 +7,7 @@
 
 mod blocks;
 mod patched;
+mod unnamed;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -216,6 +217,11 @@ impl RequestedFunction {
     fn function(&self, code: &str, whole: bool) -> Option<ExtractedBody> {
         let code = &*self.at_border(code);
         let functions = (rules::of(self.language).functions)(code);
+        let named = self.with_name(code, &functions);
+        let (code, functions) = named.as_ref().map_or((code, functions), |code| {
+            let functions = (rules::of(self.language).functions)(code);
+            (code, functions)
+        });
         if functions.iter().any(|f| last_name(&f.name) == last_name(&self.name)) {
             return self.of_functions(code, &functions, whole);
         }
@@ -262,17 +268,23 @@ impl RequestedFunction {
         }
         let (mut text, mut alone, mut lacks) = (String::new(), String::new(), Vec::new());
         if let Some(rest) = self.without_typed(&body).map(|rest| self.without_comments(rest)) {
-            rest.clone_into(&mut text);
-            rest.clone_into(&mut alone);
+            let around = self.around();
+            let inside = around.inside((head, &body), code, this.body.start);
+            let in_front = (rules.placed)(&inside.text, &self.inner, "");
+            let body = [&in_front, &body[..]].concat();
+            // Of a text that may get lines in front nothing is certain.
+            let is_certain = whole || ended || !inside.may_grow;
+            text = if is_certain { [&in_front, rest].concat() } else { String::new() };
+            alone.clone_from(&text);
             if whole || ended {
-                let around = self.around();
-                let beside = around.around(&body, code, this.body.start, !whole);
+                let mut beside = around.around(&body, code, this.body.start, !whole);
                 // The last piece may be one that the body needs, in the middle.
-                let is_amid = || beside != around.around(&body, code, this.body.start, false);
+                let is_amid = !whole && beside != around.around(&body, code, this.body.start, false);
+                beside.imports.extend(inside.imports);
                 lacks = around.undefined(&body, &beside);
                 // Another block may have a type, or a function that is given to a call.
                 lacks.extend(around.lacking((head, &body), &beside));
-                ended = ended && (whole || around.is_all_known((head, &body), &beside) && !is_amid());
+                ended = ended && (whole || around.is_all_known((head, &body), &beside) && !is_amid);
                 if (whole || ended) && !beside.is_empty() {
                     text = around.joined(&text, &beside);
                 }

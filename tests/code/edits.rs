@@ -1058,3 +1058,99 @@ fn an_answer_may_be_a_patch_of_the_file() {
     let (program, _) = taken_as_said(file, Language::Python, "load", other);
     assert_eq!(program, file.replace("raise NotImplementedError", "return json.load(open(path))"));
 }
+
+#[test]
+fn an_import_whose_name_the_file_has_for_another_thing_stands_in_the_function() {
+    let stub = "def f(s):\n    \"\"\"Doc.\"\"\"\n    ...\n";
+    let body = |body: &str| format!("def f(s):\n    \"\"\"Doc.\"\"\"\n    {body}\n");
+    for (own, new, code, inside) in [
+        ("import datetime", "from datetime import datetime", "return datetime.now()", "from datetime import datetime"),
+        ("from datetime import datetime", "import datetime", "return datetime.date(s)", "import datetime"),
+        ("import time", "from time import sleep, time", "return int(time() - s)", "from time import time"),
+        ("def dumps(s):\n    return s", "from json import dumps", "return dumps(s)", "from json import dumps"),
+        // The file's own are what the answer means.
+        ("from .utils import load", "from utils import load", "return load(s)", ""),
+        ("from collections.abc import Iterable", "from typing import Iterable", "return isinstance(s, Iterable)", ""),
+        ("def load(s):\n    return s", "from mod import load", "return load(s)", ""),
+        ("import os.path", "import os", "return os.sep", ""),
+        ("try:\n    import ujson as json\nexcept ImportError:\n    import json", "import json", "return json", ""),
+        (
+            "import typing\nif typing.TYPE_CHECKING:\n    from decimal import Context, Decimal",
+            "from decimal import Decimal",
+            "return Decimal(s)",
+            "from decimal import Decimal",
+        ),
+        ("import typing\nif typing.TYPE_CHECKING:\n    from a import B", "", "b: B = s.b\n    return b", ""),
+    ] {
+        let inside = if inside.is_empty() { String::new() } else { format!("{inside}\n    ") };
+        let wanted = format!("{own}\n\n\n{}", body(&format!("{inside}{code}")));
+        let program = taken_as_said(
+            &format!("{own}\n\n\n{stub}"),
+            Language::Python,
+            "f",
+            &format!("```python\n{new}\n\n{}```\n", body(code)),
+        );
+        assert_eq!(program.0, wanted);
+    }
+    let file = "import datetime\n\n\ndef f(s):\n    pass\n";
+    let helper = "def parsed(s):\n    return datetime.strptime(s, '%Y')\n";
+    let answer = format!("from datetime import datetime\n\n{helper}\ndef f(s):\n    return parsed(s)\n");
+    let wanted = "import datetime\n\n\ndef f(s):\n    from datetime import datetime\n    def parsed(s):\n        return datetime.strptime(s, '%Y')\n    return parsed(s)\n";
+    assert_eq!(taken(file, Language::Python, "f", &answer), wanted);
+    let stub = "export function f(n) {\n}\n";
+    let answer = "import path from 'node:path';\n\nexport function f(n) {\n  return path.parse(n).name;\n}\n";
+    for (own, wanted) in [
+        (
+            "import { join } from 'node:path';\n\nconst path = join('a');\n",
+            "import { join } from 'node:path';\nimport importedPath from 'node:path';\n\nconst path = join('a');\n",
+        ),
+        ("import path from './path.js';\n", "import importedPath from 'node:path';\nimport path from './path.js';\n"),
+    ] {
+        let said = format!("```js\n{answer}```\n");
+        let program = taken_as_said(&format!("{own}\n{stub}"), Language::JavaScript, "f", &said).0;
+        let code = "export function f(n) {\n  const path = importedPath;\n  return path.parse(n).name;\n}\n";
+        assert_eq!(program, format!("{wanted}\n{code}"));
+    }
+    let said = format!("```js\n{answer}```\n").replace("export ", "");
+    let program = taken_as_said("const path = 'a';\n\nfunction f(n) {\n}\n", Language::JavaScript, "f", &said).0;
+    assert!(program.starts_with("import importedPath from 'node:path';\n"), "{program}");
+    assert!(program.contains("{\n  const path = importedPath;\n  return"), "{program}");
+    let file = "const path = 'a';\n\nfunction f(n) {\n}\nmodule.exports = { f };\n";
+    let answer = "const path = require('path');\n\nfunction f(n) {\n  return path.parse(n);\n}\n";
+    let wanted = file.replace("{\n}", "{\n  const path = require('path');\n  return path.parse(n);\n}");
+    assert_eq!(taken(file, Language::JavaScript, "f", answer), wanted);
+}
+
+#[test]
+fn a_private_helper_that_is_another_one_than_the_file_s_stands_in_the_function() {
+    let file = "def _key(x):\n    return -x\n\n\ndef f(xs):\n    pass\n";
+    let answer =
+        "def _key(x):\n    \"\"\"Digit.\"\"\"\n    return x % 10\n\ndef f(xs):\n    return sorted(xs, key=_key)\n";
+    let wanted = "def _key(x):\n    return -x\n\n\ndef f(xs):\n    def _key(x):\n        \"\"\"Digit.\"\"\"\n        return x % 10\n    return sorted(xs, key=_key)\n";
+    assert_eq!(taken(file, Language::Python, "f", answer), wanted);
+    for own in ["return  -x", "pass", "...  # as it is"] {
+        let program = taken(file, Language::Python, "f", &answer.replace("return x % 10", own));
+        assert_eq!(program, file.replace("pass", "return sorted(xs, key=_key)"), "{own}");
+    }
+    let file = "function _key(x) {\n  return -x;\n}\n\nfunction f(xs) {\n}\n";
+    let answer = "function _key(x) {\n  return x % 10;\n}\n\nfunction f(xs) {\n  return xs.map(_key);\n}\n";
+    let wanted = "function _key(x) {\n  return -x;\n}\n\nfunction f(xs) {\n  function _key(x) {\n    return x % 10;\n  }\n  return xs.map(_key);\n}\n";
+    assert_eq!(taken(file, Language::JavaScript, "f", answer), wanted);
+}
+
+#[test]
+fn a_lambda_and_a_default_export_without_a_name_are_the_function() {
+    let file = "def f(x):\n    pass\n";
+    let said =
+        "```python\nimport math\n\nf = lambda y, k={'a': 1}: math.ceil(\n    y * 2)  # twice\n\nprint(f(1))\n```\n";
+    let wanted = "import math\n\n\ndef f(x):\n    y = x\n    return math.ceil(\n        y * 2)  # twice\n";
+    assert_eq!(taken_as_said(file, Language::Python, "f", said).0, wanted);
+    let file = "export default function f(xs) {\n}\n";
+    for (answer, body) in [
+        ("export default (all) => all.map((x) => x * 2);\n", "  let all = xs;\n  return all.map((x) => x * 2);\n"),
+        ("export default (xs) => {\n  return xs.map((x) => x);\n};\n", "  return xs.map((x) => x);\n"),
+    ] {
+        let program = taken_as_said(file, Language::JavaScript, "f", &format!("```js\n{answer}```\n")).0;
+        assert_eq!(program, file.replace("}\n", &format!("{body}}}\n")));
+    }
+}

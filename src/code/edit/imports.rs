@@ -226,7 +226,7 @@ fn add_to_go(lines: &mut Vec<String>, import: &Import) {
 }
 
 /// A JavaScript import in the form that the file uses: `import` or `require`.
-fn in_style(import: &str, text: &str) -> String {
+pub(super) fn in_style(import: &str, text: &str) -> String {
     let has = |words: &[&str]| text.lines().any(|line| words.iter().any(|word| line.starts_with(word)));
     let is_module = has(&["import ", "import{", "export "]);
     let requires = text.contains("require(") || text.contains("module.exports");

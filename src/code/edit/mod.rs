@@ -2,6 +2,7 @@
 
 pub(super) mod around;
 mod beside;
+mod clashing;
 pub(super) mod grown;
 mod imports;
 mod listed;

@@ -3,6 +3,8 @@
 
 mod docs;
 mod gathered;
+mod generics;
+mod mutable;
 mod parameter;
 mod signature;
 mod statement;
@@ -24,8 +26,11 @@ impl RequestedFunction {
     /// A body that stands under `answer_head`, with statements that make it one of the file's head. `is_all`:
     /// none of it is to come.
     pub(super) fn under_own_head(&self, answer_head: &str, body: String, is_all: bool) -> String {
+        let renamed = self.with_type_names(answer_head, &body);
+        let (answer_head, body) = renamed.as_ref().map_or((answer_head, body), |(head, body)| (head, body.clone()));
         let body = if self.language == Language::Go { self.with_results(answer_head, body, is_all) } else { body };
         let body = self.with_parameters(answer_head, body, is_all);
+        let body = if self.language == Language::Rust { self.with_mutable_self(answer_head, body) } else { body };
         if self.language == Language::Go { self.with_receiver(answer_head, body) } else { body }
     }
 
@@ -283,7 +288,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn all_taken(cases: &[(Language, &str, &str, &str, &str)]) {
+    pub fn all_taken(cases: &[(Language, &str, &str, &str, &str)]) {
         for (language, own, head, body, wanted) in cases {
             let close = if *language == Python { "    pass\n" } else { "}\n" };
             let end = if *language == Python { "" } else { "}\n" };

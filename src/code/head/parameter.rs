@@ -19,6 +19,8 @@ pub struct Parameter {
     pub gathers: Gathers,
     /// True if it is given by its name alone.
     pub is_keyword: bool,
+    /// True if the body may change it, where Rust has to be told so.
+    pub is_mut: bool,
 }
 
 /// The arguments that a parameter gathers.
@@ -48,7 +50,14 @@ pub fn parameters(language: Language, head: &str, name: &str) -> Vec<Parameter> 
 /// The place of a function's name in its head. Comments and docstrings may show how it is called.
 pub fn named_at(language: Language, head: &str, name: &str) -> Option<usize> {
     let code = without_comments(language, head);
-    code.rfind(&format!("{name}(")).or_else(|| code.rfind(name)).filter(|_| !name.is_empty())
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    let is_whole = |&at: &usize| !code[..at].ends_with(is_part) && !code[at + name.len()..].starts_with(is_part);
+    let mut places = code.match_indices(name).map(|(at, _)| at).filter(is_whole).collect::<Vec<_>>();
+    places.reverse();
+    let before = |marks: &[char]| places.iter().copied().find(|at| code[at + name.len()..].starts_with(marks));
+    let generic: &[char] = if language == Language::Go { &['['] } else { &['<'] };
+    let found = before(&['(']).or_else(|| before(generic)).or_else(|| code.rfind(&format!("{name}(")));
+    found.or_else(|| places.first().copied()).or_else(|| code.rfind(name)).filter(|_| !name.is_empty())
 }
 
 /// The characters of a text outside of strings and brackets, up to a bracket that closes one before the text.
@@ -121,7 +130,8 @@ pub fn parameter(language: Language, part: &str) -> Option<Parameter> {
     };
     let pattern = pattern.to_owned();
     let is_named = !pattern.is_empty() && pattern != "/";
-    let found = Parameter { pattern, is_name: !is_pattern, kind, default, gathers, is_keyword: false };
+    let is_mut = language == Language::Rust && words.starts_with("mut ");
+    let found = Parameter { pattern, is_name: !is_pattern, kind, default, gathers, is_keyword: false, is_mut };
     is_named.then_some(found)
 }
 
@@ -186,6 +196,11 @@ impl Parameter {
         let is_given = |value: &String| format!("{0} === undefined ? {value} : {0}", own.pattern);
         let value = || default.map_or_else(|| own.pattern.clone(), is_given);
         match (self.is_name, own.is_name) {
+            (true, true) if self.is_mut && self.pattern != "self" => {
+                let is_other = !own.is_mut || own.pattern != self.pattern;
+                let bound = || bind(&format!("mut {}", self.pattern), &own.pattern, binds);
+                is_other.then(bound).into_iter().collect()
+            }
             (true, true) if self.pattern == own.pattern => {
                 default.map(|value| Statement::unless_given(&own.pattern, value)).into_iter().collect()
             }
@@ -197,6 +212,15 @@ impl Parameter {
                 value.map(|value| Statement::new("const", &self.pattern, &value, binds)).into_iter().collect()
             }
             (false, false) if is_script => self.of_pattern(own, language, is_used),
+            (false, false) if language == Language::Rust => {
+                let of_own = own.inside(language);
+                let is_new = |part: &Self| {
+                    let is_it = |own: &Self| own.pattern == part.pattern && !own.is_mut;
+                    part.is_mut && is_used(&part.pattern) && of_own.iter().any(is_it)
+                };
+                let parts = self.inside(language).into_iter().filter(is_new).map(|part| part.pattern);
+                parts.map(|name| bind(&format!("mut {name}"), &name, vec![name.clone()])).collect()
+            }
             _ => Vec::new(),
         }
     }
