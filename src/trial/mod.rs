@@ -297,9 +297,10 @@ impl Runner {
             }
             let at = at.with_patience(&trial.tests, place);
             let verdict = self.judge(&at, &Trial { tests: tests.clone(), ..trial.clone() }, true);
-            // Examples are no word of a runner that is not there.
+            // Examples are no word of a runner that is not there. They decide beside tests that only fail in other
+            // functions.
             let are_alone =
-                !unheard.why.is_empty() && are_beside(trial, tests) && verdict.as_ref().is_ok_and(Verdict::has_passed);
+                unheard.may_say_more && are_beside(trial, tests) && verdict.as_ref().is_ok_and(Verdict::has_passed);
             let verdict = if are_alone { Ok(Verdict::not_run("")) } else { verdict };
             let verdict = if place == 0 { verdict } else { verdict.map(|verdict| verdict.of_other_tests(label)) };
             if let Err(error @ TrialError::Limit(_)) = &verdict {

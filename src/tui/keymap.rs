@@ -483,7 +483,9 @@ impl Keymap {
             return Some(action);
         }
         let global = self.bound.get(&(Context::Global, key)).copied()?;
-        let modal = matches!(context, C::Question | C::Help) || context.is_typed() && context != C::Prompt;
+        // Tab indents what is written there.
+        let is_text = context == C::Prompt && key == Key::plain(Code::Tab);
+        let modal = matches!(context, C::Question | C::Help) || context.is_typed() && context != C::Prompt || is_text;
         let passes = matches!(global, Action::Interrupt | Action::Suspend | Action::Redraw);
         (!modal || passes).then_some(global)
     }

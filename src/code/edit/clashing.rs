@@ -141,7 +141,7 @@ impl Around<'_> {
             };
             let end = if from.ends_with(';') { ";" } else { "" };
             inside.imports.push(Import { text: format!("import {list} from {from}"), names: vec![other.clone()] });
-            inside.text += &format!("const {name} = {other}{end}\n");
+            inside.text += &["const ", name, " = ", &other, end, "\n"].concat();
         }
     }
 

@@ -239,6 +239,7 @@ fn area(text: &str) -> TextArea<'static> {
     let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
     area.set_cursor_line_style(ratatui::style::Style::default());
     area.set_tab_length(4);
+    area.set_hard_tab_indent(text.lines().any(|line| line.starts_with('\t')));
     area.move_cursor(CursorMove::Bottom);
     area.move_cursor(CursorMove::End);
     area

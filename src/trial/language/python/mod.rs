@@ -58,12 +58,31 @@ fn examples(target: &Target) -> Result<(Tests, bool), String> {
     Ok((Tests::of_examples(path), is_tests_file || target.has_telling_doctests()))
 }
 
-/// Returns true if pytest's settings or a `conftest.py` above the file speak of doctest.
+/// Returns true if pytest's settings, a `conftest.py` above the file or a command of tox's speak of doctest.
 fn runs_examples(file: &Path) -> bool {
     let Ok(file) = file.canonicalize() else { return false };
-    let speaks = |text: &str| text.contains("doctest");
-    Settings::above(&file).is_some_and(|settings| speaks(&settings.text))
-        || texts_above(&file, &[CONFTEST, "tox.ini"]).any(|text| speaks(&text))
+    let speaks = |text: &str, word: &str| text.lines().any(|line| line.contains(word) && !is_remark(line));
+    // tox has commands for many tools. Its section for pytest is one of the settings, which others may replace.
+    let has_command =
+        |text: &str| speaks(&text.replace(section(text, "[pytest]").unwrap_or_default(), ""), "--doctest-");
+    Settings::above(&file).is_some_and(|settings| speaks(&settings.text, "doctest"))
+        || texts_above(&file, &[CONFTEST]).any(|text| speaks(&text, "doctest"))
+        || texts_above(&file, &["tox.ini"]).any(|text| has_command(&text))
+}
+
+fn is_remark(line: &str) -> bool {
+    line.trim_start().starts_with(['#', ';'])
+}
+
+/// The section of settings that begins with these words in a line; the whole text without any.
+fn section<'a>(text: &'a str, head: &str) -> Option<&'a str> {
+    if head.is_empty() {
+        return Some(text);
+    }
+    let starts = text.match_indices(head).map(|(at, _)| at);
+    let start = starts.filter(|&at| at == 0 || text[..at].ends_with('\n')).next()?;
+    let end = text[start..].find("\n[").map_or(text.len(), |end| start + end + 1);
+    Some(&text[start..end])
 }
 
 /// The folders of the project above a file, the nearest first.
@@ -82,7 +101,6 @@ fn texts_above<'a>(file: &'a Path, names: &'a [&'a str]) -> impl Iterator<Item =
 /// Returns true if pytest's settings, or the project's command for it, have it run the examples of all
 /// modules, this one among them.
 fn runs_all_examples(file: &Path) -> bool {
-    let is_remark = |line: &str| line.trim_start().starts_with(['#', ';']);
     let Ok(file) = file.canonicalize() else { return false };
     let is_command = |line: &str| line.contains("pytest ") && line.contains("--doctest-modules") && !is_remark(line);
     if texts_above(&file, &["tox.ini", "pyproject.toml"]).any(|text| text.lines().any(is_command)) {
@@ -308,13 +326,15 @@ fn about(path: &Path) -> Option<String> {
 struct Settings {
     /// The folder that they lie in.
     folder: PathBuf,
+    /// Their section of the file.
     text: String,
 }
 
 impl Settings {
     fn of(folder: &Path) -> Option<Self> {
-        let text = |(name, section): &(&str, &str)| {
-            files::text(&folder.join(name), files::TEXT).ok().filter(|text| text.contains(section))
+        let text = |(name, head): &(&str, &str)| {
+            let text = files::text(&folder.join(name), files::TEXT).ok()?;
+            section(&text, head).map(str::to_owned)
         };
         Some(Self { folder: folder.to_path_buf(), text: PYTEST.iter().find_map(text)? })
     }
@@ -373,6 +393,30 @@ mod tests {
         let list = "[tool.pytest.ini_options]\npython_files = [\"*_c.py\",\n  'd.py',\n]\n[x]\n";
         assert_eq!(named("pyproject.toml", list), ["*_c.py", "d.py"]);
         assert_eq!(named("pytest.ini", "[pytest]\npython_files=e.py f_*.py"), ["e.py", "f_*.py"]);
+    }
+
+    #[test]
+    fn examples_count_where_pytest_is_told_to_run_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let put = |name: &str, text: &str| std::fs::write(root.join(name), text).unwrap();
+        put("a.py", "");
+        for (text, expected) in [
+            ("[tox]\n# no --doctest-modules here\n[flake8]\ndoctests = True\n", false),
+            ("[testenv:docs]\ncommands = sphinx-build -b doctest docs out\n", false),
+            ("[testenv]\ncommands =\n    pytest \\\n        --doctest-modules src\n", true),
+            ("[pytest]\naddopts = --doctest-glob=*.rst\n[flake8]\n", true),
+            ("[pytest]\naddopts = -q\n[flake8]\ndoctests = True\n", false),
+        ] {
+            put("tox.ini", text);
+            assert_eq!(runs_examples(&root.join("a.py")), expected, "{text}");
+        }
+        // pytest reads these settings, and not those.
+        put("tox.ini", "[pytest]\naddopts = --doctest-modules\n");
+        put("pyproject.toml", "[tool.pytest.ini_options]\naddopts = \"-q\"\n");
+        assert!(!runs_examples(&root.join("a.py")));
+        put("conftest.py", "from sybil.parsers.doctest import DocTestParser\n");
+        assert!(runs_examples(&root.join("a.py")));
     }
 
     #[test]

@@ -45,7 +45,7 @@ fn candidates_stay_where_only_examples_are_typed_and_are_tested_by_them() {
     assert_eq!(tests, [0, 1].map(|candidate| Effect::Test { run: 1, candidate }));
     assert!(session.state.notice.as_ref().unwrap().text.contains("all candidates are tested by them"));
     assert!(session.key("i").is_empty() && session.key("esc").is_empty(), "nothing else was typed");
-    for key in ["tab", "shift-tab", "alt-1"] {
+    for key in ["shift-tab", "alt-1"] {
         session.key("i");
         session.key("up");
         session.send(Msg::Paste(format!("    >>> rolling_max([{0}])\n    [{0}]\n", key.len())));
@@ -57,6 +57,18 @@ fn candidates_stay_where_only_examples_are_typed_and_are_tested_by_them() {
     session.send(Msg::Paste("\n    Never empty.\n".into()));
     assert_eq!(session.key("esc"), []);
     assert_eq!(session.run().candidates.len(), 2);
+}
+
+#[test]
+fn tab_indents_what_is_written_in_the_prompt() {
+    let mut session = Session::tested(1);
+    session.key("i");
+    session.send(Msg::Paste("x".into()));
+    session.key("tab");
+    session.key("a");
+    assert_eq!(session.state.context(), Context::Prompt);
+    let text = session.state.draft.text();
+    assert!(text.contains("x ") && text.ends_with(" a"), "{text:?}");
 }
 
 #[test]
