@@ -259,6 +259,32 @@ fn an_idle_rust_tests_file_hides_no_failure_of_another() {
     assert_eq!((verdict.status, decided), (Status::Failed, "c_version.rs (of its package)"), "{verdict:?}");
 }
 
+/// Tests of the file that fail in other functions say nothing of this one, which the mark names.
+#[test]
+fn examples_decide_beside_tests_that_fail_in_other_functions() {
+    let Some(runner) = runner(Language::Python) else { return };
+    if !has_pytest() {
+        return;
+    }
+    let code = |body: &str| {
+        format!("def f(x):\n    \"\"\"Double.\n\n    >>> f(3)\n    6\n    \"\"\"\n    {body}\n\n\ndef g():\n    pass\n")
+    };
+    let test = "from cart import g\n\n\ndef test_g():\n    assert g() == 1\n";
+    let stub = code("pass");
+    let place = Place::new(&[("pyproject.toml", ""), ("cart.py", &stub), ("test_cart.py", test)]);
+    let judged = |body: &str| {
+        let target = target(&place, "cart.py");
+        let (tests, _) = Tests::usual(&target, Tests::found(&target)).unwrap();
+        let (file, entry_point) = (Some(place.path().join("cart.py")), Some("f".to_owned()));
+        let trial = trial(Language::Python, &code(body), tests);
+        place.judge(&runner, &Trial { file, stub: Some(stub.clone()), entry_point, ..trial })
+    };
+    let verdict = judged("return 2 * x");
+    assert_eq!(verdict.status, Status::Passed, "{verdict:?}");
+    assert!(verdict.assurance.marks.iter().any(|mark| mark.contains("test_g")), "{verdict:?}");
+    assert_eq!(judged("return x").status, Status::Failed);
+}
+
 /// Where the project's runner runs the examples of its modules, the file itself is a tests file: examples of
 /// the class, the module and other functions count if they call the function.
 #[test]

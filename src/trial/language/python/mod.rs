@@ -79,8 +79,8 @@ fn section<'a>(text: &'a str, head: &str) -> Option<&'a str> {
     if head.is_empty() {
         return Some(text);
     }
-    let starts = text.match_indices(head).map(|(at, _)| at);
-    let start = starts.filter(|&at| at == 0 || text[..at].ends_with('\n')).next()?;
+    let mut starts = text.match_indices(head).map(|(at, _)| at);
+    let start = starts.find(|&at| at == 0 || text[..at].ends_with('\n'))?;
     let end = text[start..].find("\n[").map_or(text.len(), |end| start + end + 1);
     Some(&text[start..end])
 }

@@ -136,8 +136,7 @@ pub fn known(
             match find(bench, kind, &built, function)? {
                 Found::Baseline(found) => return Ok(found.map(keep)),
                 Found::Absent if !absent.contains(&kind) => absent.push(kind),
-                Found::Absent => {}
-                Found::Nothing => {}
+                Found::Absent | Found::Nothing => {}
             }
         }
         // Other versions would not hold them either.
