@@ -1,14 +1,17 @@
 //! Values that code of Python awaits: asynchronous functions, coroutines, and iterators of `async for`. The
 //! observer makes them (`trial::ASYNC_MAKER` and others).
 
-use super::kind::{Kind, Parameter};
+use super::kind::{Kind, Parameter, Way};
 use super::uses::{Uses, places};
-use crate::code::Word;
+use crate::code::{self, Word};
 use crate::language::Language;
 use crate::trial::{ASYNC_MAKER, COROUTINE_MAKER, STREAM_MAKER};
 
 /// Names of functions that are called where nothing waits.
 const PLAIN: [&str; 5] = ["key", "predicate", "pred", "compare", "cmp"];
+/// Last words of names of what is awaited, and of several.
+const ONE: [&str; 4] = ["coro", "coroutine", "awaitable", "future"];
+const SEVERAL: [&str; 5] = ["coros", "coroutines", "awaitables", "futures", "aws"];
 /// Words of documentation on what is awaited.
 const WORDS: [&str; 3] = ["await", "async", "coroutine"];
 
@@ -70,12 +73,26 @@ pub fn in_place(head: &str, parameter: Parameter, uses: &Uses) -> Parameter {
     if is_open && uses.do_most(is_awaited) {
         return Parameter { kind: Kind::From(COROUTINE_MAKER.to_owned(), Box::default()), ..parameter };
     }
+    if is_open && let Some(kind) = named(name, parameter.way == Way::Rest) {
+        return Parameter { kind, ..parameter };
+    }
     let documentation = head.split_once(':').map_or("", |(_, rest)| rest).to_lowercase();
     let has_word = WORDS.iter().any(|word| documentation.contains(word));
     let waits = |body: &[Word]| body.iter().any(|word| word.name() == Some("await"));
     let is_meant = !PLAIN.contains(&name.as_str()) && (has_word || uses.do_most(waits));
     let kind = if is_meant { asynchronous(parameter.kind) } else { parameter.kind };
     Parameter { kind, ..parameter }
+}
+
+/// The kind of a parameter that is named after what is awaited. `is_each`: it is one of any number.
+fn named(name: &str, is_each: bool) -> Option<Kind> {
+    let last = code::words_of_names(name).pop()?;
+    let one = Kind::From(COROUTINE_MAKER.to_owned(), Box::new(Kind::Int));
+    match last.as_str() {
+        last if ONE.contains(&last) || is_each && SEVERAL.contains(&last) => Some(one),
+        last if SEVERAL.contains(&last) => Some(Kind::List(Box::new(one))),
+        _ => None,
+    }
 }
 
 /// Returns true if these words stand before a place; `*` is any one.
@@ -112,6 +129,9 @@ mod tests {
         let stream = told(head, "x", Kind::Unknown, "    async for one in x:\n        yield one\n");
         assert_eq!(stream, ["an_async_iterator([])", "an_async_iterator([2])"]);
         assert_eq!(told(head, "x", Kind::Unknown, "    return await x\n")[1], "a_coroutine(1)");
+        let several = Kind::List(Box::new(Kind::Int));
+        assert_eq!(told(head, "coros", several, "    return await gather(*coros)\n")[1], "[a_coroutine(2)]");
+        assert_eq!(told(head, "coro", Kind::Int, "    return await wait_for(coro, 1)\n")[1], "a_coroutine(1)");
         // Others stay.
         for (head, name, kind, body, first) in [
             ("def f(x):\n", "x", Kind::Function, "    return x(1)\n", "bool"),

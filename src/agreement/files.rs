@@ -53,6 +53,15 @@ const SORTS: &[Sort] = &[
     (&["md", "markdown"], "md", &["# A\n\ntext *b*\n\n## B\n\n- one\n- two\n", "text\n", ""]),
 ];
 
+/// Modules that read files, and the sorts that they read, by their endings: without other words the first.
+const MODULES: &[(&str, &[&str])] = &[
+    ("json", &["json", "jsonl"]),
+    ("csv", &["csv", "tsv"]),
+    ("configparser", &["ini"]),
+    ("tomllib", &["toml"]),
+    ("yaml", &["yaml"]),
+];
+
 /// Texts of files of no such sort.
 const TEXTS: &[&str] =
     &["the quick fox\nThe dog\n\nthe end 42\n", "", "3\n1\n-2\n3\n", "one line", " a = 1 \n# no\nb=2\r\n"];
@@ -89,7 +98,7 @@ pub fn with_files(head: &str, function: &str, parameter: Parameter, uses: &Uses)
     let is_path = is_path(&parameter.name);
     let made = || match uses.columns() {
         _ if is_folder => folders(),
-        [] => files(&[&parameter.name, function, head]),
+        [] => files(&[&parameter.name, function, head], uses),
         columns => with_columns(columns),
     };
     let kind = placed(parameter.kind.clone(), is_path, &made);
@@ -105,12 +114,20 @@ fn placed(kind: Kind, is_path: bool, made: &dyn Fn() -> Vec<Value>) -> Kind {
     }
 }
 
-fn files(texts: &[&str]) -> Vec<Value> {
+fn files(texts: &[&str], uses: &Uses) -> Vec<Value> {
     let speaks_of = |text: &&str| {
         let words = code::words_of_names(text);
         SORTS.iter().find(|(names, ..)| names.iter().any(|name| words.iter().any(|word| word == name)))
     };
-    let (ending, held) = texts.iter().find_map(speaks_of).map_or(("txt", TEXTS), |(_, ending, held)| (*ending, *held));
+    let said = texts.iter().find_map(speaks_of);
+    // What candidates read files with says more than names.
+    let mut read = MODULES.iter().filter(|(module, _)| uses.read_of(module)).map(|(_, endings)| endings);
+    let ending = read.next().and_then(|endings| {
+        let is_one = said.is_some_and(|(_, ending, _)| endings.contains(ending));
+        endings.first().filter(|_| !is_one)
+    });
+    let sort = ending.and_then(|ending| SORTS.iter().find(|(_, own, _)| own == ending)).or(said);
+    let (ending, held) = sort.map_or(("txt", TEXTS), |(_, ending, held)| (*ending, *held));
     let one =
         |(name, text): (&&str, &&str)| made(FILE_MAKER, format!("{name}.{ending}"), Value::Text((*text).to_owned()));
     NAMES.iter().zip(held).map(one).collect()
@@ -188,6 +205,13 @@ mod tests {
             let uses = Uses::new(Language::Python, &[body], columns);
             with_files("", "f", parameter.clone(), &uses).kind.typical(0).written(Language::Python)
         };
+        let loads = "    with open(path) as f:\n        return json.load(f)\n";
+        assert!(first(loads, &[]).starts_with("a_file(\"one.json\", \"{"), "{}", first(loads, &[]));
+        let uses = Uses::new(Language::Python, &[loads], Vec::new());
+        let config = with_files("", "read_config", parameter.clone(), &uses).kind.typical(0);
+        assert!(config.written(Language::Python).starts_with("a_file(\"one.json\""));
+        let lines = with_files("", "read_jsonl", parameter.clone(), &uses).kind.typical(0);
+        assert!(lines.written(Language::Python).starts_with("a_file(\"one.jsonl\""));
         let rows = "a_file(\"one.csv\", \"city,amount\\nAnn,4\\nBob,5\\nAnn,6\\n\")";
         assert_eq!(first("    for r in csv.DictReader(open(path)):\n", &["city", "amount"]), rows);
         assert!(first("    return os.walk(path)\n", &[]).starts_with("a_folder("));

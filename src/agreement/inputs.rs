@@ -6,21 +6,25 @@ use std::collections::HashSet;
 use super::annotation::Types;
 use super::awaited;
 use super::calls::{Call, Called};
+use super::constants::Constants;
 use super::described::Described;
 use super::files::{is_path, with_files};
+use super::head::{head_of, parameters};
+use super::keyed;
 use super::kind::{Kind, Parameter, Way, arguments, told_arguments};
 use super::links;
 use super::literals::Literals;
-use super::methods::{self, Method};
+use super::methods::{self, Before, Method};
 use super::mutation::MUTATIONS;
 use super::names::with_forms;
 use super::nesting::Nesting;
 use super::pairs::{are_intervals, rising};
+use super::related::{self, related};
 use super::returned;
 use super::shape;
 use super::stubs;
 use super::uses::Uses;
-use super::value::{self, Argument, written};
+use super::value::{self, Argument, Value, written};
 use super::words::Words;
 use crate::code::{self, Declarations, Target};
 use crate::hash;
@@ -54,8 +58,25 @@ pub fn inputs(target: &Target, texts: Texts<'_>, bodies: &[&str]) -> Result<Vec<
         return Err(TrialError::Unobserved { language: target.language.title() }.to_string());
     }
     let called = called(target)?;
+    with_known(target, &called, texts, bodies, |known, given| made(target, (&called, known), given, bodies))
+}
+
+/// Parameters of a function with the kinds that all texts tell. `is_typed`: it declares them all.
+struct Given {
+    parameters: Vec<Parameter>,
+    is_typed: bool,
+}
+
+/// Hands on what these texts and bodies tell of the function.
+fn with_known<T>(
+    target: &Target,
+    called: &Called,
+    texts: Texts<'_>,
+    bodies: &[&str],
+    then: impl FnOnce(&Known, Given) -> T,
+) -> T {
     let head = head_of(target);
-    let shown = shown_calls(target, &called, head, texts.tests);
+    let shown = shown_calls(target, called, head, texts.tests);
     let declared = Declarations::of_file(target.language, &target.text);
     let types = Types::new(target.language, &declared);
     let parameters = parameters(types, head, &called.name).unwrap_or_default();
@@ -69,10 +90,12 @@ pub fn inputs(target: &Target, texts: Texts<'_>, bodies: &[&str]) -> Result<Vec<
     parameters.extend(words.named(head));
     let words = words.with_wish(texts.wish.unwrap_or_default());
     let literals = Literals::of(target.language, bodies);
+    let uses = Uses::new(target.language, bodies, literals.columns(&parameters));
     let known = Known {
         function: (head, &called.name),
         types,
-        uses: Uses::new(target.language, bodies, literals.columns(&parameters)),
+        constants: Constants::of(target.language, &target.text, &uses),
+        uses,
         literals,
         nesting: Nesting::of(target.language, head, &called.name, bodies),
         described: Described::new(target.language, head, bodies),
@@ -80,6 +103,18 @@ pub fn inputs(target: &Target, texts: Texts<'_>, bodies: &[&str]) -> Result<Vec<
         shown: &shown,
     };
     known.tell(&mut parameters, 0);
+    let parameters = keyed::in_place(parameters, &known.uses);
+    then(&known, Given { parameters, is_typed })
+}
+
+/// The inputs of these parameters.
+fn made(
+    target: &Target,
+    (called, known): (&Called, &Known),
+    Given { mut parameters, is_typed }: Given,
+    bodies: &[&str],
+) -> Result<Vec<Input>, String> {
+    let (types, shown) = (known.types, known.shown);
     let mut levels = Vec::new();
     for (at, text) in returned::levels(target.language, bodies).iter().enumerate() {
         let mut taken = types.parameters(text, 0);
@@ -90,21 +125,21 @@ pub fn inputs(target: &Target, texts: Texts<'_>, bodies: &[&str]) -> Result<Vec<
         parameters = returned::with_showing(parameters);
         levels[..last].iter_mut().for_each(|level| *level = returned::with_showing(std::mem::take(level)));
     }
-    let mut all = Inputs { called: &called, seen: HashSet::new(), all: Vec::new() };
-    for call in &shown {
+    let mut all = Inputs { called, seen: HashSet::new(), all: Vec::new() };
+    for call in shown {
         all.add(call, MOST_SHOWN);
     }
     let most = all.all.len() + MOST_CHANGED;
-    changed_calls(&shown, target, &mut all, most);
+    changed_calls(shown, target, &mut all, most);
     let object = called.class.as_deref().filter(|_| !called.is_static).and_then(|class| types.object(class));
-    let others = methods::others(target, &called, types);
+    let others = methods::others(target, called, types);
     let alone: Vec<Call> = shown.iter().filter(|call| call.level == 0).cloned().collect();
     let from = all.all.len();
-    typical_calls(&called, object.as_ref(), (&parameters, &others), &alone, &mut all);
+    typical_calls(called, object.as_ref(), (&parameters, &others), &alone, &mut all);
     all.all[from..].iter_mut().for_each(|input| input.is_typed = is_typed);
     if !levels.is_empty() {
         let (returned, outer): (Vec<_>, Vec<_>) = all.all.into_iter().partition(Input::is_of_returned);
-        all.all = returned::calls(&called, &outer, &levels, MOST.saturating_sub(returned.len()));
+        all.all = returned::calls(called, &outer, &levels, MOST.saturating_sub(returned.len()));
         all.all.splice(..0, returned);
     }
     if all.all.is_empty() {
@@ -123,6 +158,7 @@ struct Known<'a> {
     /// The types of the file.
     types: Types<'a>,
     uses: Uses,
+    constants: Constants,
     literals: Literals,
     nesting: Nesting,
     described: Described,
@@ -175,6 +211,7 @@ impl Known<'_> {
         let kind = if are_intervals(head, &parameter.name) { rising(kind) } else { kind };
         let parameter = Parameter { kind, ..parameter };
         let parameter = self.literals.told(with_files(head, function, parameter, &self.uses), is_guessed);
+        let parameter = self.constants.told(parameter, is_guessed, &self.uses);
         let kind = self.nesting.nested(parameter.kind, is_guessed);
         let is_open = is_guessed && !self.literals.shows(&parameter.name);
         let kind = self.words.told(kind, is_open);
@@ -183,8 +220,8 @@ impl Known<'_> {
     }
 }
 
-/// Further inputs beside `inputs`, where these bodies compare with more than the known ones do, or more of
-/// them return functions.
+/// Further inputs beside `inputs`, where these bodies compare with more than the known ones do, more of them
+/// return functions, or they show other kinds of parameters.
 pub fn more_inputs(
     target: &Target,
     texts: Texts<'_>,
@@ -193,12 +230,22 @@ pub fn more_inputs(
 ) -> Vec<Input> {
     let of = |bodies: &[&str]| Literals::of(target.language, bodies);
     let levels = |bodies: &[&str]| returned::levels(target.language, bodies).len();
-    if !of(bodies).has_more_than(&of(known)) && levels(bodies) == levels(known) {
+    let kinds = |bodies: &[&str]| {
+        let called = called(target).ok()?;
+        Some(with_known(target, &called, texts, bodies, |_, given| given.parameters))
+    };
+    let is_like = |one: &Parameter, other: &Parameter| one.kind.is_like(&other.kind);
+    let are_like = match (kinds(known), kinds(bodies)) {
+        (Some(one), Some(other)) => one.iter().zip(&other).all(|(one, other)| is_like(one, other)),
+        _ => true,
+    };
+    if are_like && !of(bodies).has_more_than(&of(known)) && levels(bodies) == levels(known) {
         return Vec::new();
     }
     let all = self::inputs(target, texts, bodies).unwrap_or_default();
     let is_new = |input: &Input| inputs.iter().all(|old| old.text() != input.text());
-    all.into_iter().filter(is_new).take(MOST_MORE).collect()
+    // Inputs of the wrong kind say little: the new ones are to be as many.
+    all.into_iter().filter(is_new).take(if are_like { MOST_MORE } else { MOST }).collect()
 }
 
 /// The input that a call states as a person types it, perhaps without its last parenthesis. The error is a
@@ -238,11 +285,6 @@ pub fn leaves_out(target: &Target, input: &Input) -> bool {
     taken.is_empty() || given < taken.iter().filter(|parameter| parameter.way != Way::Rest).count()
 }
 
-/// The head of a function, with its documentation.
-pub(super) fn head_of(target: &Target) -> &str {
-    target.text.get(target.function.start..target.body.start).unwrap_or_default()
-}
-
 /// The function as calls name it.
 pub(super) fn called(target: &Target) -> Result<Called, String> {
     let mut parts: Vec<&str> = target.name.split('.').collect();
@@ -270,72 +312,24 @@ pub(super) fn called(target: &Target) -> Result<Called, String> {
 /// The calls in the texts of the user, those with literal arguments first.
 fn shown_calls(target: &Target, called: &Called, head: &str, tests: &[String]) -> Vec<Call> {
     let is_literal = |call: &Call| call.arguments.iter().all(|argument| !argument.value.has_other());
-    let documented = called.calls(head);
+    let mut documented = called.calls(head);
+    // `compose(f, g)(x)`: names stand for any values there.
+    let known = code::defined(target.language, &target.text);
+    let is_unknown = |call: &Call| {
+        let is_bare = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
+        call.arguments.iter().any(|argument| {
+            matches!(&argument.value, Value::Other(name) if is_bare(name) && !known.contains(name) && !code::is_builtin(target.language, name))
+        })
+    };
+    let of = |call: &Call| format!("{}({})", call.callee, written(&call.arguments, target.language));
+    let unknown: Vec<String> = documented.iter().filter(|call| is_unknown(call)).map(of).collect();
+    documented.retain(|call| !unknown.iter().any(|text| of(call).starts_with(text)));
     let elsewhere = tests.iter().chain([&target.text]).flat_map(|text| called.calls(text));
     // The code elsewhere has values of its own; what it states are no results of a reader's.
     let elsewhere = elsewhere.filter(is_literal).map(|call| Call { result: None, ..call });
     let mut all: Vec<Call> = documented.into_iter().chain(elsewhere).collect();
     all.sort_by_key(|call| !is_literal(call));
     all
-}
-
-/// The parameters of a head.
-pub(super) fn parameters(types: Types, head: &str, name: &str) -> Option<Vec<Parameter>> {
-    let all = match signature(types.language, head, name)? {
-        text if text.starts_with('(') => types.parameters(&types.bound(&head[..head.len() - text.len()], text), 0),
-        // `f = x => {`
-        name => types.parameters(&format!("({name})"), 0),
-    };
-    let documented = |parameter: Parameter| {
-        let of_text = || documented(head, &parameter.name).map(|text| types.kind(text)).unwrap_or_default();
-        let kind = if parameter.kind == Kind::Unknown { of_text() } else { parameter.kind };
-        Parameter { kind, ..parameter }
-    };
-    Some(all.into_iter().map(documented).collect())
-}
-
-/// The parameters of a head as they are written, from their parenthesis on.
-fn signature<'a>(language: Language, head: &'a str, name: &str) -> Option<&'a str> {
-    let rest = |at: usize| head[at + name.len()..].trim_start();
-    let at = if language == Language::Python {
-        head.match_indices(name).find(|(at, _)| rest(*at).starts_with(['(', '<', '[']))?.0
-    } else {
-        // It comes last, under the documentation. The function may have its name from a variable.
-        let is_inner = |c: char| c.is_alphanumeric() || "_$".contains(c);
-        let is_head =
-            |(at, _): &(usize, &str)| !head[..*at].ends_with(is_inner) && rest(*at).starts_with(['(', '<', '=', ':']);
-        head.rmatch_indices(name).find(is_head)?.0
-    };
-    if let Some(open) = head[at..].find('(') {
-        return Some(&head[at + open..]);
-    }
-    let (before, _) = head[at..].split_once("=>")?;
-    before.split_whitespace().next_back()
-}
-
-/// The type of a parameter in the documentation of a head: `@param {number[]} name`.
-fn documented<'a>(head: &'a str, name: &str) -> Option<&'a str> {
-    head.split("@param").skip(1).find_map(|text| {
-        let (kind, rest) = braced(text.trim_start())?;
-        let rest = rest.trim_start().trim_start_matches('[').strip_prefix(name)?;
-        let is_it = !rest.starts_with(|c: char| c.is_alphanumeric() || "_$.".contains(c));
-        is_it.then(|| kind.trim_matches(['?', '!', '=']))
-    })
-}
-
-/// The text in the braces that a text begins with, and the text behind them.
-fn braced(text: &str) -> Option<(&str, &str)> {
-    let mut depth = 0_usize;
-    for (at, c) in text.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' if depth == 1 => return Some((&text[1..at], &text[at + 1..])),
-            '}' => depth -= 1,
-            _ if depth == 0 => return None,
-            _ => {}
-        }
-    }
-    None
 }
 
 struct Inputs<'a> {
@@ -412,6 +406,8 @@ fn typical_calls(
     let callee = |number: usize| match (shown.first(), object) {
         (Some(call), object) if object.is_none() || number % 3 < 2 => call.callee.clone(),
         (Some(_), Some(object)) => called.on(&links::receiver(object, number / 3)),
+        // One that is to be filled is small.
+        (None, Some(object)) if methods::is_later(number) => called.on(&links::receiver(object, number / 8 * 2 + 2)),
         (None, Some(object)) => called.on(&links::receiver(object, number)),
         (_, None) => called.callee(),
     };
@@ -424,12 +420,20 @@ fn typical_calls(
     }
     for number in 0..3 * MOST {
         let callee = callee(number);
-        if is_method && let Some(input) = methods::later(called, (&callee, parameters), others, number) {
+        let class = called.class.as_deref().filter(|_| is_method);
+        let numbers = related::numbers(&callee, class, called.language);
+        let later = methods::later(called, (&callee, parameters), (others, &numbers), number);
+        if let Some(input) = later.filter(|_| is_method) {
             all.add_input(input, MOST);
             continue;
         }
-        let earlier = if is_method { methods::earlier(called, parameters, others, number) } else { Vec::new() };
-        let arguments = arguments(parameters, number, usual);
+        let mut before = Before::of(numbers);
+        let earlier =
+            if is_method { methods::earlier(called, parameters, (others, &mut before), number) } else { Vec::new() };
+        // Each fourth call follows the same earlier ones, so that the turn goes on slower than the number.
+        let turn = number / 4 + number % 4;
+        let arguments = related(arguments(parameters, number, usual), &before.numbers, turn, false);
+        let arguments = before.share(parameters, arguments, number);
         all.add_after(earlier, &Call { callee, arguments, result: None, level: 0 }, MOST);
     }
 }
@@ -509,6 +513,18 @@ mod tests {
         let all = of(text, "Cache.get", &[]).unwrap();
         assert!(all.iter().any(|input| input.contains(").put(\"") && input.contains(", then get(\"")), "{all:?}");
         assert!(!all.iter().any(|input| input.contains("drop(")), "it is not finished");
+        let is_of_key = |call: &&String| {
+            call.match_indices("put(\"").any(|(at, _)| {
+                let key = call[at + 4..].split(',').next().unwrap();
+                call.ends_with(&format!("get({key})"))
+            })
+        };
+        assert!(all.iter().filter(is_of_key).count() > 3, "keys that are there: {all:?}");
+        // A full one: the first key is read, then another one comes.
+        let is_full = |call: &String| {
+            call.starts_with("Cache(2).put(") && call.matches("put(").count() == 3 && call.contains(", then get(")
+        };
+        assert!(all.iter().any(is_full), "{all:?}");
         let all = of(text, "Cache.put", &[]).unwrap();
         assert!(all.iter().any(|input| input.matches("put(").count() == 5), "{all:?}");
     }
@@ -543,6 +559,27 @@ mod tests {
             more.len() <= MOST_MORE && more.iter().any(|input| input.text() == "handle(\"PUT\", \"/a\")"),
             "{more:?}"
         );
+    }
+
+    #[test]
+    fn calls_whose_names_stand_for_any_values_are_no_inputs() {
+        let text = "from m import other\n\ndef compose(*functions):\n    \"\"\"compose(f, g)(x) is f(g(x)); compose(str, other) is fine.\"\"\"\n    pass\n";
+        let all = of(text, "compose", &[]).unwrap();
+        assert_eq!(all[0], "compose(str, other)");
+        assert!(!all.iter().any(|call| call.contains("f, g")), "{all:?}");
+    }
+
+    #[test]
+    fn kinds_that_later_candidates_show_reach_the_inputs() {
+        let text = "def group(items, key):\n    pass\n";
+        let target = Target::in_text(text, Language::Python, &Place::Function("group".to_owned())).unwrap();
+        let first = ["    return {k: list(v) for k, v in groupby(items, key)}\n"];
+        let both = [first[0], "    for x in items:\n        out[key(x)].append(x)\n    return out\n"];
+        let all = inputs(&target, Texts::default(), &first).unwrap();
+        let more = more_inputs(&target, Texts::default(), (&first, &both), &all);
+        let called = more.iter().filter(|input| input.arguments.contains("lambda x: x")).count();
+        assert!(more.len() > MOST_MORE && called > 5, "{more:?}");
+        assert_eq!(more_inputs(&target, Texts::default(), (&both, &both), &all), []);
     }
 
     #[test]

@@ -208,6 +208,15 @@ impl Kind {
         }
     }
 
+    /// Returns true for kinds that differ in values at most.
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Kind::Told(_, kind), other) | (other, Kind::Told(_, kind)) => kind.is_like(other),
+            (Kind::List(one), Kind::List(other)) | (Kind::Maybe(one), Kind::Maybe(other)) => one.is_like(other),
+            (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
+        }
+    }
+
     /// The kind with changed kinds inside of it: of elements, of values, of what may be there.
     pub fn with_inside(self, change: &dyn Fn(Kind) -> Kind) -> Self {
         let within = |kind: Box<Kind>| Box::new(change(*kind));
@@ -345,9 +354,10 @@ impl Kind {
             Self::Dict(key, value) => {
                 let key = if **key == Self::Unknown { &Self::Text } else { key };
                 let size = if **value == Self::Nothing { 0 } else { [0, 1, 3, 2, 4][number % 5] };
-                Value::Dict(
-                    (0..size).map(|at| (key.typical(number + 2 * at + 1), value.typical(number + at + 2))).collect(),
-                )
+                // In each second large one some values are equal, so that ties show.
+                let place = |at: usize| if size > 2 && number % 10 > 4 { at % 2 } else { at };
+                let pair = |at| (key.typical(number + 2 * at + 1), value.typical(number + place(at) + 2));
+                Value::Dict((0..size).map(pair).collect())
             }
         }
     }
@@ -443,6 +453,17 @@ mod tests {
             (0..48).filter(falls).count()
         };
         assert!((1..12).contains(&falling(["start", "end"])) && falling(["width", "height"]) > 12);
+    }
+
+    #[test]
+    fn some_dictionaries_have_equal_values() {
+        let kind = Kind::Dict(Box::new(Kind::Text), Box::new(Kind::Int));
+        let has_equal = |number: usize| {
+            let Value::Dict(all) = kind.typical(number) else { return false };
+            (1..all.len()).any(|at| all[..at].iter().any(|(_, value)| *value == all[at].1))
+        };
+        let equal = (0..20).filter(|number| has_equal(*number)).count();
+        assert!((3..10).contains(&equal), "{equal}");
     }
 
     #[test]

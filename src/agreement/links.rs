@@ -90,10 +90,13 @@ pub fn arguments(parameters: &[Parameter], number: usize) -> Vec<Argument> {
 }
 
 /// The object of this number on which methods are called. Each second one is made of small values: one that
-/// holds few is soon full.
+/// holds few is soon full. Half of the others are given all that they take: a balance that is left out is none.
 pub fn receiver(object: &Kind, number: usize) -> Value {
     match object {
         Kind::New(class, taken) if number.is_multiple_of(2) => Value::Made(class.clone(), arguments(taken, number)),
+        Kind::New(class, taken) if number % 4 == 3 && !are_linked(taken) => {
+            Value::Made(class.clone(), super::kind::arguments(taken, number, Some(taken.len())))
+        }
         kind => kind.typical(number),
     }
 }
@@ -200,6 +203,9 @@ mod tests {
         let sizes = (0..40).step_by(2).map(|number| receiver(&class, number).written(Language::Python));
         let small = ["A(0)", "A(1)", "A(2)", "A(3)", "A(10)"];
         assert!(sizes.into_iter().all(|text| small.contains(&text.as_str())));
-        assert_eq!(receiver(&class, 7), class.typical(7));
+        assert_eq!(receiver(&class, 5), class.typical(5));
+        let left = Parameter { name: "balance".to_owned(), kind: Kind::Int, has_default: true, ..Parameter::default() };
+        let given = receiver(&Kind::New("A".to_owned(), vec![left]), 7).written(Language::Python);
+        assert_eq!(given, "A(100)", "also what may be left out");
     }
 }

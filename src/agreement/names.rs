@@ -91,6 +91,12 @@ const FORMS: &[Form] = &[
         ],
     },
     Form {
+        named: &["jsonl", "ndjson"],
+        last: &[],
+        said: &["jsonl"],
+        texts: &["{\"id\": 1}", "", "# no", " {\"a\": [1, null]} ", "[1, 2]", "{\"a\": "],
+    },
+    Form {
         named: &["json"],
         last: &[],
         said: &[],
@@ -102,7 +108,10 @@ const FORMS: &[Form] = &[
         named: &["csv"],
         last: &[],
         said: &[],
-        texts: &["name,age\nAnn,31\nBob,\n", "a,b\n1,2\n3,\"x, y\"\n", "a,b\n1\n1,2,3\n", "name,age\n"],
+        texts: &[
+            "1,\"x, y\",\"a \"\"b\"\"\"", "\"a,b\",c", "\"\"\"\",,\" d\"", "name,age\nAnn,31\nBob,\n",
+            "a,b\n1,2\n3,\"x, y\"\n", "a,b\n1\n1,2,3\n", "name,age\n",
+        ],
     },
     Form {
         named: &["color", "colour", "hex"],
@@ -191,7 +200,9 @@ fn texts(head: &str, function: &str, parameter: &str) -> &'static [&'static str]
 pub fn with_forms(head: &str, function: &str, parameter: Parameter, is_open: bool) -> Parameter {
     let texts = texts(head, function, &parameter.name);
     let kind = of_fields(parameter.kind);
-    let kind = if texts.is_empty() { kind } else { placed(kind, texts, is_open) };
+    let is_line = code::words_of_names(&parameter.name).last().is_some_and(|last| last == "line");
+    let texts: Vec<&str> = texts.iter().copied().filter(|text| !is_line || !text.contains('\n')).collect();
+    let kind = if texts.is_empty() { kind } else { placed(kind, &texts, is_open) };
     Parameter { kind, ..parameter }
 }
 
@@ -234,6 +245,8 @@ mod tests {
             ("", "f", "bgColor", Kind::Text, false, Some("#ff8000")),
             ("", "f", "query_count", Kind::Int, true, None),
             ("", "f", "title", Kind::Text, false, None),
+            ("", "read_jsonl", "line", Kind::Text, false, Some("{\"id\": 1}")),
+            ("", "parse_csv_line", "line", Kind::Text, false, Some("1,\"x, y\",\"a \"\"b\"\"\"")),
         ] {
             let parameter = Parameter { name: name.to_owned(), kind: kind.clone(), ..Parameter::default() };
             let found = with_forms(head, function, parameter, is_open).kind;

@@ -49,12 +49,26 @@ impl Nesting {
                 levels(&|of| Kind::Dict(key.clone(), of))
             }
             Kind::List(inside) if self >= Self::DictsAndLists && is_open(&inside) => levels(&Kind::List),
+            // Tuples of which only documentation speaks may be in one another, too.
+            Kind::List(inside) if self == Self::All && is_guessed && is_row(&inside) => {
+                let whole = Kind::List(inside);
+                Kind::Either(Box::new(levels(&Kind::List)), Box::new(whole))
+            }
             Kind::Int | Kind::Unknown if self == Self::All && is_guessed => {
                 let dict = levels(&|of| Kind::Dict(Box::new(Kind::Text), of));
                 Kind::Either(Box::new(dict), Box::new(Kind::Either(Box::new(levels(&Kind::List)), Box::new(kind))))
             }
             kind => kind.with_inside(&|kind| self.nested(kind, is_guessed)),
         }
+    }
+}
+
+/// Returns true for rows of numbers.
+fn is_row(kind: &Kind) -> bool {
+    match kind {
+        Kind::Tuple(all) => all.iter().all(|kind| *kind == Kind::Int),
+        Kind::List(kind) | Kind::Row(kind) => **kind == Kind::Int,
+        kind => matches!(kind, Kind::Pair(_)),
     }
 }
 
@@ -84,6 +98,11 @@ mod tests {
         let ints = Kind::List(Box::new(Kind::Int));
         assert_eq!(Nesting::Dicts.nested(ints.clone(), true), ints);
         assert_ne!(Nesting::All.nested(Kind::Int, true), Kind::Int);
+        let pairs = Kind::List(Box::new(Kind::Tuple(vec![Kind::Int, Kind::Int])));
+        let all: Vec<String> = (0..9)
+            .map(|number| Nesting::All.nested(pairs.clone(), true).typical(number).written(Language::Python))
+            .collect();
+        assert!(all.iter().any(|text| text.contains("[[")) && all.iter().any(|text| text.contains("[(")), "{all:?}");
         assert_eq!(Nesting::All.nested(Kind::Int, false), Kind::Int);
     }
 }

@@ -8,7 +8,7 @@ use super::elements::Elements;
 use super::kind::{Kind, Parameter, Way};
 use super::links;
 use super::value::Value;
-use crate::code::{Word, words};
+use crate::code::{self, Word, words};
 use crate::language::Language;
 
 /// A sort of arguments.
@@ -81,6 +81,11 @@ impl Uses {
         self.do_most(|body| reads_of(body, name))
     }
 
+    /// Returns true if a body has this text.
+    pub fn speak_of(&self, text: &str) -> bool {
+        self.bodies.iter().flatten().any(|word| matches!(word, Word::Text(own) if own == text))
+    }
+
     /// The names of columns that a file of rows needs to have.
     pub fn columns(&self) -> &[String] {
         if self.read_rows() { &self.columns } else { &[] }
@@ -147,7 +152,7 @@ impl Uses {
     }
 
     /// Objects with the fields that a parameter names.
-    fn row(&self) -> Kind {
+    pub fn row(&self) -> Kind {
         let field = |name: &String| Parameter {
             name: name.clone(),
             kind: Kind::of_name(name),
@@ -157,7 +162,7 @@ impl Uses {
         Kind::Fields(self.key_names().iter().map(field).collect())
     }
 
-    fn key_names(&self) -> Vec<String> {
+    pub fn key_names(&self) -> Vec<String> {
         let mut seen = HashSet::new();
         let all = self.columns.iter().cloned().chain(COLUMNS.map(str::to_owned));
         all.filter(|name| seen.insert(name.clone())).take(2 * COLUMNS.len()).collect()
@@ -172,8 +177,7 @@ impl Uses {
 
     /// Returns true for a parameter that names a field of rows: `row[key]`.
     fn is_key(&self, name: &str) -> bool {
-        let is_named = crate::code::words_of_names(name).iter().any(|word| KEYS.contains(&word.as_str()));
-        is_named && self.do_most(|body| is_index(body, name))
+        is_key_name(name) && self.do_most(|body| is_index(body, name))
     }
 
     /// The attributes that most bodies read of these names of theirs. None are methods.
@@ -194,6 +198,12 @@ impl Uses {
         all.sort();
         all
     }
+}
+
+/// Returns true for names of parameters that name fields: `key`, `sort_fields`.
+pub fn is_key_name(name: &str) -> bool {
+    let is_one = |word: &str| KEYS.contains(&word) || word.strip_suffix('s').is_some_and(|one| KEYS.contains(&one));
+    code::words_of_names(name).iter().any(|word| is_one(word))
 }
 
 /// Returns true if something is read of what has this name: `client.get(`, `req?.user`.

@@ -29,6 +29,8 @@ pub struct Standing {
     pub is_at_fault: bool,
     /// The sum over all inputs of the candidates that do the same there, those of usual inputs with more weight.
     pub votes: usize,
+    /// The same sum where errors of other types are not counted together: it decides where `votes` are level.
+    pub exact: usize,
     /// The group of candidates that do the same everywhere.
     pub group: usize,
     /// The number of votes in it.
@@ -39,7 +41,7 @@ impl Standing {
     /// Greater is better.
     pub fn order(&self) -> impl Ord + use<> {
         // Of votes that are level, those of the larger group count more.
-        (self.right, !self.is_broken, !self.is_at_fault, self.votes, self.agree)
+        (self.right, !self.is_broken, !self.is_at_fault, self.votes, self.exact, self.agree)
     }
 }
 
@@ -78,6 +80,24 @@ fn is_on_purpose(observed: &Observed) -> bool {
     observed.effect == Effect::Raised && !FAULTS.contains(&observed.key.as_str())
 }
 
+/// The votes on an input of all that raise, for each of them, where some return: first it counts that they raise,
+/// and only then by which type of error. `None` where most errors may be mistakes.
+fn raising(votes: &HashMap<(Effect, &str), usize>) -> Option<usize> {
+    let sum = |is_it: &dyn Fn(&(Effect, &str)) -> bool| -> usize {
+        votes.iter().filter(|(outcome, _)| is_it(outcome)).map(|(_, votes)| votes).sum()
+    };
+    let all = sum(&|outcome| outcome.0 == Effect::Raised);
+    let faults = sum(&|outcome| outcome.0 == Effect::Raised && FAULTS.contains(&outcome.1));
+    (all < sum(&|_| true) && 2 * faults <= all).then_some(all)
+}
+
+/// Returns true for one of most candidates that do the same and refuse each value of the declared types on
+/// purpose: the inputs are not guessed there.
+fn is_refusal(standing: &Standing, witness: &Witness, inputs: &[Input], candidates: usize) -> bool {
+    let typed = inputs.iter().filter(|input| input.is_typed).count();
+    2 * standing.agree > candidates && 2 * typed > inputs.len() && witness.observed.iter().all(is_on_purpose)
+}
+
 /// Weight of an input on which half of the candidates or more return something; of others it is 1.
 const USUAL: usize = 4;
 
@@ -107,10 +127,14 @@ pub fn tally(witnesses: &[Witness], inputs: &[Input]) -> Vec<Standing> {
         let refuses = |outcome: (Effect, &str)| returned > 0 && outcome.0 == Effect::Raised && is_mistaken(outcome.1);
         let all: usize = votes.iter().filter(|(outcome, _)| !refuses(**outcome)).map(|(_, votes)| votes).sum();
         let weight = if 2 * returned >= all || is_meant { USUAL } else { 1 };
+        votes.retain(|outcome, _| !refuses(*outcome));
+        let raising = raising(&votes);
         for (w, standing) in standings.iter_mut().enumerate() {
             // A call without an outcome that can be compared agrees with nothing.
-            let counted = outcome(w, input).filter(|outcome| !refuses(*outcome));
-            standing.votes += weight * counted.map_or(0, |outcome| votes[&outcome]);
+            let Some(counted) = outcome(w, input).filter(|outcome| votes.contains_key(outcome)) else { continue };
+            let together = raising.filter(|_| counted.0 == Effect::Raised);
+            standing.votes += weight * together.unwrap_or(votes[&counted]);
+            standing.exact += weight * votes[&counted];
         }
     }
     for (standing, witness) in standings.iter_mut().zip(witnesses) {
@@ -135,10 +159,12 @@ pub fn tally(witnesses: &[Witness], inputs: &[Input]) -> Vec<Standing> {
     for standing in &mut standings {
         standing.agree = groups[standing.group].1;
     }
-    // One that refuses everything is for other inputs, unless the one that returns something stands alone.
+    // One that refuses everything is for other inputs, unless the one that returns something stands alone, or
+    // most refuse what the function declares.
+    let candidates = witnesses.iter().map(|witness| witness.votes).sum();
     if standings.iter().any(|standing| standing.returns && standing.agree > 1) {
-        for standing in standings.iter_mut().filter(|standing| !standing.returns) {
-            standing.is_at_fault = true;
+        for (standing, witness) in standings.iter_mut().zip(witnesses).filter(|(standing, _)| !standing.returns) {
+            standing.is_at_fault |= !is_refusal(standing, witness, inputs, candidates);
         }
     }
     standings
@@ -268,6 +294,40 @@ mod tests {
             standings[1].order() > standings[0].order()
         };
         assert_eq!([wins(1), wins(2)], [false, true]);
+    }
+
+    /// Four of seven that do the same refuse all values, three take them.
+    #[test]
+    fn most_that_refuse_all_values_of_the_declared_types_may_be_right() {
+        let wins = |votes: usize, is_typed: bool| {
+            let mut refuses = witness(votes, "!!!");
+            refuses.observed.iter_mut().for_each(|observed| observed.key = "ValueError".to_owned());
+            let standings = tally(&[refuses, witness(3, "abc")], &vec![Input { is_typed, ..Input::default() }; 3]);
+            standings[0].order() > standings[1].order()
+        };
+        assert_eq!([wins(4, true), wins(4, false), wins(3, true)], [true, false, false]);
+    }
+
+    #[test]
+    fn errors_of_several_types_count_together_against_those_that_return() {
+        let with = |votes: usize, error: &str, text: &str| {
+            let mut witness = witness(votes, text);
+            let raised = witness.observed.iter_mut().filter(|observed| observed.effect == Effect::Raised);
+            raised.for_each(|observed| observed.key = error.to_owned());
+            witness
+        };
+        let best = |errors: [&str; 2]| {
+            let all = [with(2, errors[0], "a!!"), with(2, errors[1], "a!!"), with(3, "", "a00")];
+            let standings = tally(&all, &calls(3));
+            (0..3).max_by_key(|w| standings[*w].order()).unwrap()
+        };
+        assert_ne!(best(["Error", "TypeError"]), 2);
+        assert_eq!(best(["KeyError", "TypeError"]), 2, "both may be mistakes");
+        let all = [with(2, "TypeError", "a!"), with(3, "ValueError", "a!"), with(4, "", "a0")];
+        let standings = tally(&all, &calls(2));
+        assert_eq!((standings[0].votes, standings[1].votes), (41, 41));
+        assert!(standings[1].order() > standings[0].order(), "of those that raise the most frequent type counts");
+        assert_ne!(standings[0].group, standings[1].group);
     }
 
     #[test]

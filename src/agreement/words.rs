@@ -13,6 +13,9 @@ const PUT: &str = "Ann";
 /// Longest quoted text, in bytes.
 const LONGEST: usize = 40;
 
+/// Names of parameters whose values are passed on to others.
+const PASSED_ON: &[&str] = &["kwargs", "kwds", "kw", "options", "opts", "keywords"];
+
 /// Words of documentation that can be values.
 pub struct Words {
     language: Language,
@@ -80,16 +83,21 @@ impl Words {
         all.iter().any(|argument| self.meant.contains(&argument.value))
     }
 
-    /// Parameters for what is put into texts, of a function that takes anything by name.
+    /// Parameters for what is put into texts, of a function that takes anything by name; else any names.
     pub fn named(&self, head: &str) -> Vec<Parameter> {
-        let takes_any = self.language == Language::Python && head.contains("**");
-        let one = |slot: &Slot| Parameter {
-            name: slot.name.clone(),
-            kind: Kind::Text.told(vec![Value::Text(PUT.to_owned())]),
-            has_default: true,
-            way: Way::Named,
+        let Some((before, taken)) = head.split_once("**").filter(|_| self.language == Language::Python) else {
+            return Vec::new();
         };
-        self.slots.iter().filter(|_| takes_any).map(one).collect()
+        let one =
+            |name: &str, kind: Kind| Parameter { name: name.to_owned(), kind, has_default: true, way: Way::Named };
+        let put = || Kind::Text.told(vec![Value::Text(PUT.to_owned())]);
+        // What others take may have no such names.
+        let taken: String = taken.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let is_parameter = before.trim_end().ends_with(['(', ',']);
+        let is_passed_on = !is_parameter || PASSED_ON.contains(&taken.as_str());
+        let names: &[&str] = if is_passed_on || !self.slots.is_empty() { &[] } else { &["a", "b"] };
+        let any = names.iter().map(|name| one(name, Kind::Text));
+        self.slots.iter().map(|slot| one(&slot.name, put())).chain(any).collect()
     }
 
     /// A kind with the values of the words before its own. `is_open` says that only a name tells the kind.
@@ -353,6 +361,11 @@ mod tests {
         let named = |head: &str| Words::of(Language::Python, head, "f", &[]).named(head);
         assert_eq!(named(head), []);
         assert_eq!(named(&head.replace("values", "**values"))[0].name, "name");
+        let named = |head: &str| Words::none(Language::Python).named(head).len();
+        assert_eq!(
+            [named("def f(**values):"), named("def f(g, **kwargs):"), named("def f(x):\n '**All** of x'")],
+            [2, 0, 0]
+        );
         let head = "/** Fills ${user}.\n * @param {string} t */\nfunction f(t";
         assert_eq!(told(Language::JavaScript, head, Kind::Text, false)[0], "\"Dear ${user}!\"");
         assert!(!told(Language::JavaScript, &head.replace('$', ""), Kind::Text, false).concat().contains("user"));

@@ -70,6 +70,7 @@ pub use types::{Declarations, Declared};
 pub use words::{Word, names, words, words_of_names};
 pub use yields::yields;
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use braces::lex::{Kind, Tokens};
@@ -109,6 +110,16 @@ pub fn unfinished_at(language: Language, text: &str, line: usize) -> Option<(Str
     let is_it = |function: &FunctionName| function.line == found.line && !function.finished && !function.declaration;
     let is_unfinished = function_names(language, text).iter().any(is_it);
     is_unfinished.then(|| (found.name.clone(), found.text[found.function.clone()].to_owned()))
+}
+
+/// The names that a text defines and imports at its top.
+pub fn defined(language: Language, text: &str) -> HashSet<String> {
+    outline(language, text).into_iter().flat_map(|item| item.names).collect()
+}
+
+/// Returns true for a name that the language gives without an import.
+pub fn is_builtin(language: Language, name: &str) -> bool {
+    rules::of(language).known.builtins.contains(&name) || uses::is_word(language, name)
 }
 
 /// The functions of `text` whose bodies mention one of these names, and that do not have such a name

@@ -274,6 +274,39 @@ fn calls_of_what_is_given_and_sleep_are_seen_where_they_are_what_it_does() {
 }
 
 #[test]
+fn functions_for_with_are_entered_and_left() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let head = "import os\nfrom contextlib import contextmanager\n\n@contextmanager\ndef f(**values):\n";
+    let of = |body: &str| calls(&runner, &format!("{head}{body}"), &["A='1'"])[0].clone();
+    let good =
+        of("    os.environ.update(values)\n    try:\n        yield 3\n    finally:\n        del os.environ['A']\n");
+    assert_eq!(good.outcome().unwrap().1, "3 & A is '1'");
+    let left = of("    os.environ.update(values)\n    yield 3\n");
+    assert_eq!(left.outcome().unwrap().1, "3 & A is '1' | environment: A is '1'");
+    assert!(!left.is_unsteady, "each call finds the environment as it was");
+    assert_eq!(of("    print(1)\n    yield\n    print(2)\n").shown, "prints '1\\n2\\n'");
+    assert_eq!(of("    yield\n    raise KeyError(1)\n").key, "KeyError");
+}
+
+/// Times that an object keeps are the same in each call. Those of one input lie apart.
+#[test]
+fn clocks_begin_at_one_moment_in_each_call() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let program = "import time, os, threading\n\nclass A:\n    def __init__(self):\n        self.made, self.all = time.monotonic(), []\n\n    def f(self, n):\n        self.all.append(time.time())\n        time.sleep(n)\n        return time.monotonic() - self.made\n\ndef g(n):\n    begun = time.perf_counter()\n    while time.perf_counter() - begun < n:\n        pass\n    return 1\n\ndef h(path):\n    return time.time() - os.path.getmtime(path)\n\ndef k(n):\n    one = threading.Condition()\n    with one:\n        return one.wait_for(lambda: False, n)\n";
+    let earlier = vec![Earlier { method: "f".to_owned(), arguments: "1".to_owned() }];
+    let inputs = [
+        input("A().f", "2"),
+        Input { earlier, ..input("A().f", "2") },
+        input("g", "3"),
+        input("h", "a_file('a.txt', 'a')"),
+        input("k", "0.01"),
+    ];
+    let observed = runner.observe(&trial(program, None, "A.f"), &inputs, &Arc::default()).unwrap();
+    let results: Vec<&str> = keys(&observed).iter().map(|key| key.split(" | ").next().unwrap()).collect();
+    assert_eq!(results, ["2", "3.75", "1", "0", "0"], "{observed:?}");
+}
+
+#[test]
 fn an_object_that_nobody_knows_says_what_was_asked_of_it() {
     let Some(runner) = runner(Language::Python) else { return };
     let with = |body: &str| {
@@ -323,8 +356,8 @@ fn a_number_may_have_thousands_of_digits() {
 #[test]
 fn what_differs_from_itself_agrees_with_nothing() {
     let Some(runner) = runner(Language::Python) else { return };
-    let program = "import random, time\n\ndef f(x, seen=[]):\n    seen.append(x)\n    \
-                   return {1: random.random, 2: time.time_ns, 3: lambda: len(seen), 4: lambda: 4}[x]()\n";
+    let program = "import os, random\n\ndef f(x, seen=[]):\n    seen.append(x)\n    \
+                   return {1: random.random, 2: lambda: os.urandom(8), 3: lambda: len(seen), 4: lambda: 4}[x]()\n";
     let observed = calls(&runner, program, &["1", "2", "3", "4"]);
     assert_eq!(keys(&observed), ["-", "-", "-", "4"]);
     assert!(observed[0].is_unsteady && !observed[3].is_unsteady);

@@ -96,6 +96,9 @@ fn timers_come_in_turn_and_calls_of_callbacks_count() {
     assert_eq!(told(debounce, &[input("f(a_callback(), 5000)(2)"), after(10), after(1000)]), expected);
     let waits = "export async function f(n) {\n  const begun = Date.now();\n  await new Promise((resolve) => setTimeout(resolve, n));\n  return Date.now() - begun >= n;\n}\n";
     assert_eq!(told(waits, &[input("f(60000)")]), ["true"]);
+    let clocks = "export function f(n) {\n  const begun = performance.now();\n  while (performance.now() - begun < n);\n  return [Date.now() >= +new Date(), new Date().toISOString(), new Date(5) instanceof Date, new Date(0).constructor === Date];\n}\n";
+    assert_eq!(told(clocks, &[input("f(0)")]), ["[true, \"2024-05-17T12:00:00.000Z\", true, true]"]);
+    assert!(told(clocks, &[input("f(3000)")])[0].starts_with("[false, \"2024-05-17T12:00:03"));
     let endless = "export function f() {\n  setInterval(() => {}, 5);\n  return 1;\n}\n";
     assert_eq!(told(endless, &[input("f()")]), ["1"]);
     let throws = "export async function f() {\n  await new Promise(() => setTimeout(() => { throw new RangeError('a'); }, 5));\n}\n";

@@ -7,7 +7,7 @@
   const { Writable } = require('node:stream');
   const { pathToFileURL } = require('node:url');
   const { Script } = require('node:vm');
-  const { apply, defineProperty } = Reflect;
+  const { apply, construct, defineProperty } = Reflect;
   const { keys: keysOf, getOwnPropertyNames: ownNames } = Object;
   const { includes, join: joined } = Array.prototype;
   const { then } = Promise.prototype;
@@ -35,6 +35,9 @@
   // Timers of a call that are run, and milliseconds between a call and the one before it.
   const MOST_TIMERS = 200;
   const BETWEEN = 40;
+  // The moment at which calls begin, and milliseconds that a reading of a clock takes after many.
+  const NOON = 1715947200000;
+  const TICK = 10;
 
   const [from, to] = [+process.argv[2], +process.argv[3]];
   process.argv.length = 2;
@@ -214,8 +217,20 @@
     for (let runs = 0; runs < MOST_TIMERS && runNextTimer(until); runs++);
     if (until < Infinity) passed = until;
   };
-  const clocks = [[Date, Date.now], [performance, performance.now.bind(performance)]];
-  each(clocks, ([owner, clock]) => defineProperty(owner, 'now', { value: () => clock() + passed, configurable: true, writable: true }));
+  // Clocks begin at the same moment in each call. After many readings each one takes time, so that loops end that
+  // wait for it.
+  let readings = 0;
+  const ticks = () => passed + (++readings > MOST_TOLD ? (readings - MOST_TOLD) * TICK : 0);
+  const clocks = [[Date, NOON], [performance, 1000]];
+  each(clocks, ([owner, begin]) => defineProperty(owner, 'now', { value: () => begin + ticks(), configurable: true, writable: true }));
+  const OwnDate = Date;
+  const dateNow = Date.now;
+  const ShiftedDate = new Proxy(OwnDate, {
+    apply: () => `${new OwnDate(dateNow())}`,
+    construct: (_, values, made) => construct(OwnDate, values.length === 0 ? [dateNow()] : values, made === ShiftedDate ? OwnDate : made),
+  });
+  defineProperty(OwnDate.prototype, 'constructor', { value: ShiftedDate, configurable: true, writable: true });
+  defineProperty(globalThis, 'Date', { value: ShiftedDate, configurable: true, writable: true });
   const timing = {
     setTimeout: (run, wait, ...values) => startTimer(run, wait, values, false),
     setInterval: (run, wait, ...values) => startTimer(run, wait, values, true),
@@ -234,6 +249,8 @@
     a_stub: (name, gives) => stub(name, gives),
     a_file: (name, text) => {
       fs.writeFileSync(name, text);
+      // It is as old as the clock that code reads.
+      fs.utimesSync(name, NOON / 1000, NOON / 1000);
       made[name] = text;
       return name;
     },
@@ -399,6 +416,7 @@
       called = [];
       timers = [];
       passed = 0;
+      readings = 0;
       let values;
       let earlier;
       let callee;

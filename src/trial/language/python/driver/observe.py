@@ -62,6 +62,8 @@ def form(value, depth=0):
         return repr(value)
     if isinstance(value, Stub):
         return value.said
+    if isinstance(value, Entered):
+        return " & ".join([getattr(value, "said", None) or form(value.value, depth + 1), *value.inside])
     if isinstance(value, (bool, int, float, complex)):
         return form_of_number(value)
     if isinstance(value, list):
@@ -145,8 +147,52 @@ def is_coroutine(value):
     return not isinstance(value, Stub) and hasattr(value, "cr_await")
 
 
+class Entered:
+    """What a function for `with` gives there, and the changes of the environment inside."""
+
+    def __init__(self, value, inside):
+        self.value, self.inside = value, inside
+
+    def __repr__(self):
+        return "for `with`: %s" % seen(self.value) + "".join(", and %s there" % one for one in self.inside)
+
+
+def environment():
+    """The variables of the environment."""
+    return dict(os.environ)
+
+
+def changed_variables(before):
+    """Words for the variables of the environment that are others than before."""
+    now = environment()
+    changed = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+    return ["no %s" % name if name not in now else "%s is %s" % (name, at_home(show(now[name]))) for name in changed]
+
+
+async def entered_later(manager):
+    before = environment()
+    async with manager as value:
+        return Entered(value, changed_variables(before))
+
+
+def entered(manager):
+    """What happens where a `with` is entered and left."""
+    before = environment()
+    with manager as value:
+        # Its text has to be taken here: at its end it may be closed.
+        found = Entered(value, changed_variables(before))
+        found.said = form(value)
+    return found
+
+
 def settled(value):
-    """The result of a coroutine, and the values of an iterator, also of one that is awaited."""
+    """The result of a coroutine, and the values of an iterator, also of one that is awaited. A function for `with`
+    is entered and left."""
+    if type(value).__name__ == "_GeneratorContextManager":
+        return entered(value)
+    if type(value).__name__ == "_AsyncGeneratorContextManager":
+        import asyncio
+        return asyncio.run(entered_later(value))
     if is_coroutine(value):
         import asyncio
         return asyncio.run(value)
@@ -198,6 +244,8 @@ def a_file(name, text):
     """A file for one call; its name."""
     with open(name, "w", newline="", encoding="utf-8") as out:
         out.write(text)
+    # It is as old as the clock that code reads.
+    os.utime(name, (NOON, NOON))
     made[name] = text
     return name
 
@@ -253,6 +301,12 @@ def remove_files():
 called, callbacks = [], []
 # Seconds that code has slept since the call began. It does not wait for them, and clocks go on.
 slept = []
+# Seconds between the calls of one input, and the readings of clocks in it. Each call finds the same time.
+passed, readings = [0], [0]
+BETWEEN, TICK = 0.75, 0.01
+NOON = 1715947200
+BEGIN = {"time": NOON, "time_ns": NOON, "monotonic": 1000, "monotonic_ns": 1000, "perf_counter": 1000, "perf_counter_ns": 1000}
+LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 
 def a_callback():
@@ -377,12 +431,28 @@ def sleep(seconds):
     slept.append(seconds)
 
 
+def ticks():
+    """Seconds of a call so far. After many readings each one takes some, so that loops end that wait for a time."""
+    readings[0] += 1
+    return sum(slept) + passed[0] + max(0, readings[0] - MOST_ITEMS) * TICK
+
+
 def shift_clocks():
-    for name, unit in (("time", 1), ("monotonic", 1), ("perf_counter", 1), ("time_ns", 10 ** 9), ("monotonic_ns", 10 ** 9)):
-        def shifted(clock=getattr(time, name), unit=unit):
-            return clock() + sum(slept) * unit if unit == 1 else clock() + int(sum(slept) * unit)
+    for name, begin in BEGIN.items():
+        unit = 10 ** 9 if name.endswith("_ns") else 1
+
+        def shifted(clock=getattr(time, name), begin=begin, unit=unit):
+            # Modules of the language wait for things that take their time.
+            if sys._getframe(1).f_code.co_filename.startswith(LIBRARY) and not is_installed(sys._getframe(1)):
+                return clock() + (sum(slept) if unit == 1 else int(sum(slept) * unit))
+            return begin + ticks() if unit == 1 else begin * unit + int(ticks() * unit)
         setattr(time, name, shifted)
     time.sleep = sleep
+
+
+def is_installed(frame):
+    """Returns true for code of a package that somebody has installed."""
+    return "site-packages" in frame.f_code.co_filename
 
 
 def shift_coroutines(space):
@@ -447,6 +517,8 @@ def call(space, item):
     called.clear()
     callbacks.clear()
     slept.clear()
+    passed[0] = readings[0] = 0
+    variables = environment()
     try:
         sys.stdout = sink
         watch(BUSY, WAITING)
@@ -458,11 +530,13 @@ def call(space, item):
         before = [form_of_argument(one) for one in held]
         for method, (before_values, before_named) in earlier:
             settled((getattr(owner, method) if method else function)(*before_values, **before_named))
+            passed[0] += BETWEEN
         result = settled(function(*values, **named))
         key = own = short_form(result)
         after = [form_of_argument(one) for one in held]
         shown, text = seen(result), whole(result)
         files = written_files()
+        environment_after = changed_variables(variables)
     except Late:
         return "late", "", "no result after %s s" % BUSY, None, None
     except Incomparable:
@@ -473,6 +547,9 @@ def call(space, item):
         watch(0, 0)
         sys.stdout = written
         remove_files()
+        if environment() != variables:
+            os.environ.clear()
+            os.environ.update(variables)
     changes = [number for number, (old, new) in enumerate(zip(before, after)) if old != new]
     for number in changes:
         key += " | %d: %s" % (number, after[number])
@@ -482,7 +559,11 @@ def call(space, item):
         held_text = held_text if held_text is None else at_home(held_text)
         key += " | %s: %r" % (name, held_text)
         shown += ", and removes %s" % name if held_text is None else ", and %s holds %s" % (name, show(held_text))
-    if result is None and sink.text:
+    for one in environment_after:
+        key += " | environment: " + one
+        shown += ", and %s in the environment" % one
+    is_none = result is None or isinstance(result, Entered) and result.value is None
+    if is_none and sink.text:
         printed = at_home(sink.text)
         key += " > " + printed
         shown = "prints " + show(printed)
@@ -499,7 +580,7 @@ def call(space, item):
         except Exception:
             pass
     # Examples can state what is short and has no place in memory in it.
-    is_plain = len(text) <= 150 and "\n" not in text and HOME not in text and " at 0x" not in text and not (changes or files or told or slept or sink.text)
+    is_plain = len(text) <= 150 and "\n" not in text and HOME not in text and " at 0x" not in text and not (isinstance(result, Entered) or environment_after or changes or files or told or slept or sink.text)
     return "returned", key, shown, right, text if is_plain else None
 
 
