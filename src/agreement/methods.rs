@@ -105,7 +105,9 @@ pub fn earlier(
                 let sum: i64 = given.iter().flat_map(|one| related::of_arguments(one)).sum();
                 before.numbers.extend((sum > 0).then_some(sum));
             }
-            given.iter().for_each(|one| before.note(&other.taken, one));
+            for one in &given {
+                before.note(&other.taken, one);
+            }
             given.iter().map(|one| of(&other.name, one)).collect()
         }
         (1, Some(other)) if called.is_read => vec![of(&other.name, &arguments(&other.taken, number / 4, None))],
