@@ -17,7 +17,7 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// Those of a file that most bodies name.
+    /// Constants of a file that most bodies name.
     pub fn of(language: Language, file: &str, uses: &Uses) -> Self {
         let mut texts = Vec::new();
         for (at, line) in file.lines().scan(0, |end, line| {

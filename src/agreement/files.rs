@@ -120,7 +120,7 @@ fn files(texts: &[&str], uses: &Uses) -> Vec<Value> {
         SORTS.iter().find(|(names, ..)| names.iter().any(|name| words.iter().any(|word| word == name)))
     };
     let said = texts.iter().find_map(speaks_of);
-    // What candidates read files with says more than names.
+    // The module that candidates read files with says more than names.
     let mut read = MODULES.iter().filter(|(module, _)| uses.read_of(module)).map(|(_, endings)| endings);
     let ending = read.next().and_then(|endings| {
         let is_one = said.is_some_and(|(_, ending, _)| endings.contains(ending));

@@ -45,7 +45,7 @@ pub fn others(target: &Target, called: &Called, types: Types) -> Vec<Method> {
     code::function_names(target.language, &target.text).iter().filter_map(of).collect()
 }
 
-/// What the calls before a call, and its object, were given.
+/// Values that the calls before a call, and its object, were given.
 #[derive(Debug, Default)]
 pub struct Before {
     /// The numbers of the object; if it has none, those of the other method.

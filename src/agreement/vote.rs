@@ -29,7 +29,7 @@ pub struct Standing {
     pub is_at_fault: bool,
     /// The sum over all inputs of the candidates that do the same there, those of usual inputs with more weight.
     pub votes: usize,
-    /// The same sum where errors of other types are not counted together: it decides where `votes` are level.
+    /// Votes without those of other types of errors: they decide where `votes` are level.
     pub exact: usize,
     /// The group of candidates that do the same everywhere.
     pub group: usize,

@@ -91,7 +91,7 @@ impl Words {
         let one =
             |name: &str, kind: Kind| Parameter { name: name.to_owned(), kind, has_default: true, way: Way::Named };
         let put = || Kind::Text.told(vec![Value::Text(PUT.to_owned())]);
-        // What others take may have no such names.
+        // Parameters of others may have no such names.
         let taken: String = taken.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
         let is_parameter = before.trim_end().ends_with(['(', ',']);
         let is_passed_on = !is_parameter || PASSED_ON.contains(&taken.as_str());
