@@ -24,8 +24,10 @@ class Run:
         self.noticed, self.lock, self.pid = False, allocate_lock(), os.getpid()
 
     def begin(self, test):
-        # In one piece, or not at all: it names the test that does not end.
-        write(self.record_fd, b"began %s\n" % dumps(test[:300]).encode())
+        # In one piece, or not at all: it names the test that does not end. A forked copy of this process must not
+        # write behind the report.
+        if os.getpid() == self.pid:
+            write(self.record_fd, b"began %s\n" % dumps(test[:300]).encode())
         if self.stand_in is not None:
             self.stand_in.current = test
 
