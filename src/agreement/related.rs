@@ -1,5 +1,5 @@
-//! Numbers of methods in relation to those that their objects were made with: some are below, some equal, some
-//! above. What an object covers, holds or allows shows only so.
+//! Numbers of methods in relation to those that their objects were made with: some are below, some equal,
+//! some above. What an object covers, holds or allows shows only so.
 
 use super::value::{Argument, Value, arguments};
 use crate::language::Language;
@@ -27,8 +27,8 @@ fn of_value(value: &Value) -> Vec<i64> {
     }
 }
 
-/// Arguments of which a number stands in relation to one of those of the object, call by call: below, equal, one
-/// above, and as it is. `is_before`: those of the calls before are far below, so that something is left.
+/// Arguments of which a number stands in relation to one of those of the object, call by call: below, equal,
+/// one above, and as it is. `is_before`: those of the calls before are far below, so that something is left.
 pub fn related(mut given: Vec<Argument>, of: &[i64], turn: usize, is_before: bool) -> Vec<Argument> {
     let Some(&number) = of.get(turn / 4 % of.len().max(1)) else { return given };
     let related = match turn % 4 {

@@ -193,8 +193,8 @@ const INCOMPARABLE: &str = "a result that cannot be compared";
 pub const AROUND: &str = "the code around it fails with any body: ";
 /// Words before the error of a file that is well written and cannot be loaded here, with any body.
 pub const NOT_HERE: &str = "the file cannot be loaded here, with any body: ";
-/// Errors that say that the text of a file is at fault, and those among them that say that something around it
-/// is missing: a program that does more than remove types, and a module with what is imported.
+/// Errors by which the text of a file is at fault, and those among them by which something around it is
+/// missing: a program that does more than remove types, and a module with what is imported.
 const OF_TEXT: &[&str] = &["SyntaxError", "IndentationError", "TabError"];
 const OF_SURROUNDINGS: &[&str] = &["strip-only mode", "does not provide an export named"];
 /// Columns of a result.

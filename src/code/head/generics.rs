@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::parameter::{named_at, parts};
 use crate::code::answer::RequestedFunction;
-use crate::code::braces::lex::{Kind, Tokens};
+use crate::code::braces::lex::{Kind, Token, Tokens};
 use crate::code::target::last_name;
 use crate::code::{rules, without_comments};
 use crate::language::Language;
@@ -75,16 +75,24 @@ fn listed(language: Language, text: &str) -> Vec<String> {
 
 /// A text with other names for types and lifetimes.
 fn renamed(language: Language, text: &str, names: &HashMap<String, String>) -> String {
-    let Some(lexicon) = rules::of(language).lexicon else { return text.to_owned() };
-    let (mut out, mut done) = (String::new(), 0);
-    for token in Tokens::new(lexicon, text).filter(|token| token.kind == Kind::Word) {
+    with_tokens(language, text, |token| {
         let before = &text[..token.start];
         let is_range = before.ends_with("..");
+        let is_name = token.kind == Kind::Word && (is_range || !before.ends_with('.'));
         let mark = if before.ends_with('\'') && language == Language::Rust { "'" } else { "" };
-        let name = [mark, token.text(text)].concat();
-        let Some(new) = names.get(&name).filter(|_| is_range || !before.ends_with('.')) else { continue };
+        let new = names.get(&[mark, token.text(text)].concat()).filter(|_| is_name)?;
+        Some(new[mark.len()..].to_owned())
+    })
+}
+
+/// A text with other tokens in the place of some.
+pub(super) fn with_tokens(language: Language, text: &str, new: impl Fn(&Token) -> Option<String>) -> String {
+    let Some(lexicon) = rules::of(language).lexicon else { return text.to_owned() };
+    let (mut out, mut done) = (String::new(), 0);
+    for token in Tokens::new(lexicon, text) {
+        let Some(new) = new(&token) else { continue };
         out += &text[done..token.start];
-        out += &new[mark.len()..];
+        out += &new;
         done = token.end;
     }
     out + &text[done..]

@@ -1,9 +1,9 @@
 //! Bodies of Rust that change the object itself, in a method whose head does not say so.
 
+use super::generics::with_tokens;
 use super::parameter::{Parameter, parameters};
 use crate::code::answer::RequestedFunction;
-use crate::code::braces::lex::{Kind, Tokens};
-use crate::code::rules;
+use crate::code::braces::lex::Kind;
 use crate::code::target::last_name;
 use crate::language::Language;
 
@@ -33,24 +33,17 @@ impl RequestedFunction {
 
 /// A body with another name for `self`.
 fn renamed(body: &str, this: &str) -> String {
-    let Some(lexicon) = rules::of(Language::Rust).lexicon else { return body.to_owned() };
-    let (mut out, mut done) = (String::new(), 0);
-    for token in Tokens::new(lexicon, body) {
+    with_tokens(Language::Rust, body, |token| {
         let text = token.text(body);
         // `self::f` is a path of the module.
         let is_object = token.kind == Kind::Word && text == "self" && !body[token.end..].starts_with("::");
-        let new = match token.kind {
+        match token.kind {
             Kind::Str => {
-                text.replace("{self}", &["{", this, "}"].concat()).replace("{self:", &["{", this, ":"].concat())
+                Some(text.replace("{self}", &["{", this, "}"].concat()).replace("{self:", &["{", this, ":"].concat()))
             }
-            _ if is_object => this.to_owned(),
-            _ => continue,
-        };
-        out += &body[done..token.start];
-        out += &new;
-        done = token.end;
-    }
-    out + &body[done..]
+            _ => is_object.then(|| this.to_owned()),
+        }
+    })
 }
 
 #[cfg(test)]

@@ -33,8 +33,9 @@ pub struct Projects {
     baselines: Mutex<Vec<CachedProject>>,
     /// Limits that tests hit without a candidate, so that not every candidate waits for them.
     pub(super) hit: Remembered<String>,
-    /// True for tests that never call the function, if they were run to find that out.
-    pub uncalled: Remembered<bool>,
+    /// Answers to questions for which tests were run without a candidate, such as whether they ever call the
+    /// function.
+    pub answers: Remembered<bool>,
 }
 
 /// Results of runs, by a hash of what was run.

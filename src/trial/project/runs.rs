@@ -441,7 +441,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
     fn comes_without(&self, behind: &str, known: &Baseline) -> Result<bool, TrialError> {
         let Self { projects, project, programs, base, bounds, .. } = self;
         let key = hash::of(format!("behind {behind} {} {project:?} {:?}", base.id, programs.without).as_bytes());
-        if let Some(answer) = projects.uncalled.get(key) {
+        if let Some(answer) = projects.answers.get(key) {
             return Ok(answer);
         }
         let limits = candidate_limits(bounds.limits, known.elapsed);
@@ -456,7 +456,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             }
         }
         if !bounds.cancel.load(Ordering::Relaxed) {
-            projects.uncalled.put(key, answer);
+            projects.answers.put(key, answer);
         }
         Ok(answer)
     }
@@ -466,7 +466,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
     fn never_call(&self, programs: [&str; 2], tests: &[String], known: &Baseline) -> Result<bool, TrialError> {
         let Self { projects, project, base, bounds, .. } = self;
         let key = hash::of(format!("{} {project:?} {programs:?} {tests:?}", base.id).as_bytes());
-        if let Some(answer) = projects.uncalled.get(key) {
+        if let Some(answer) = projects.answers.get(key) {
             return Ok(answer);
         }
         let limits = candidate_limits(bounds.limits, known.elapsed);
@@ -485,7 +485,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             }
         }
         if !bounds.cancel.load(Ordering::Relaxed) {
-            projects.uncalled.put(key, answer);
+            projects.answers.put(key, answer);
         }
         Ok(answer)
     }

@@ -242,12 +242,12 @@ impl Probe<'_> {
             let key = format!("{} {:?} {zero:?} {panics:?} {own:?}", self.base.id, self.project);
             let key = hash::of(key.as_bytes());
             let projects = self.runs.at.projects;
-            let is_so = match projects.uncalled.get(key) {
+            let is_so = match projects.answers.get(key) {
                 Some(known) => known,
                 None => self.fails_so(test, &panics, &own)? && self.fails_so(test, &zero, &own)?,
             };
             if !self.runs.at.is_cancelled() {
-                projects.uncalled.put(key, is_so);
+                projects.answers.put(key, is_so);
             }
             unrelated.extend(is_so.then(|| (test.to_owned(), own[0].1.clone())));
         }

@@ -85,8 +85,8 @@ pub fn advice_to_build(said: &str, folder: &Path) -> Option<String> {
 /// Parts of the names of files that make something, and of those with tests.
 const NO_CHECKS: &[&str] = &["build", "bundle", "clean", "compile", "copy", "gen", "install", "setup", "spec", "test"];
 
-/// The first command that `npm test` runs beside the tests which is a program of the project's own: a file, or
-/// text, that node is started with. Tools from elsewhere, such as compilers and linters, run in most projects.
+/// The first command that `npm test` runs beside the tests and that is a program of the project's own: a file
+/// or text that node is started with. Compilers, linters and the like run in most projects.
 pub fn besides(manifests: &[&Value]) -> Option<String> {
     let manifest = manifests.iter().find(|manifest| has_test(manifest))?;
     let scripts = ["pretest", "test", "posttest"].map(|name| manifest["scripts"][name].as_str().unwrap_or_default());
